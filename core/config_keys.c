@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Every setting there is. --help and the documentation print this table. */
+#include "core/config.h"
+
+#define TEXT(key, preset, doc)                                                 \
+	{                                                                      \
+		key, CONFIG_TEXT, preset, 0, 0, NULL, doc, false, false        \
+	}
+#define FILE_PATH(key, preset, doc)                                            \
+	{                                                                      \
+		key, CONFIG_TEXT, preset, 0, 0, NULL, doc, false, true         \
+	}
+#define SECRET(key, doc)                                                       \
+	{                                                                      \
+		key, CONFIG_TEXT, "", 0, 0, NULL, doc, true, false             \
+	}
+#define NUMBER(key, preset, min, max, doc)                                     \
+	{                                                                      \
+		key, CONFIG_NUMBER, preset, min, max, NULL, doc, false, false  \
+	}
+#define BOOL(key, preset, doc)                                                 \
+	{                                                                      \
+		key, CONFIG_BOOL, preset, 0, 0, NULL, doc, false, false        \
+	}
+#define CHOICE(key, preset, choices, doc)                                      \
+	{                                                                      \
+		key, CONFIG_CHOICE, preset, 0, 0, choices, doc, false, false   \
+	}
+
+static const struct config_key keys[] = {
+	TEXT("http.listen", "127.0.0.1", "address to serve HTTP on"),
+	NUMBER("http.port", "8443", 0, 65535, "port; 0 picks a free one"),
+	BOOL("http.tls", "on",
+	     "off is for a reverse proxy on the same machine"),
+	FILE_PATH("http.certificate", "", "PEM chain for HTTPS"),
+	FILE_PATH("http.key", "", "PEM key for HTTPS"),
+	TEXT("http.public_url", "",
+	     "how clients reach the service; empty: listen and port"),
+	SECRET("http.metrics_token",
+	       "bearer token for /metrics; empty: loopback alone"),
+	NUMBER("http.max_connections", "2000", 1, 100000,
+	       "HTTP connections at once"),
+
+	TEXT("sip.listen", "127.0.0.1", "address to serve SIP over TLS on"),
+	NUMBER("sip.port", "5061", 0, 65535, "port; 0 picks a free one"),
+	FILE_PATH("sip.certificate", "", "PEM chain for SIP"),
+	FILE_PATH("sip.key", "", "PEM key for SIP"),
+	FILE_PATH("sip.ca_file", "",
+		  "PEM authorities trusted for outgoing SIP, beside the "
+		  "system's"),
+	TEXT("sip.domain", "", "domain of our own SIP addresses"),
+	TEXT("sip.public_address", "",
+	     "address to announce in SIP; empty: that of the connection"),
+	TEXT("sip.region", "", "name of this node's region"),
+	TEXT("sip.allowed_networks", "",
+	     "networks that may call in, comma separated; empty: all"),
+	BOOL("sip.allow_wildcard", "on",
+	     "accept *.domain in a peer's certificate"),
+	BOOL("sip.require_client_certificate", "off",
+	     "callers must show a certificate we trust"),
+	NUMBER("sip.ring_timeout_s", "60", 5, 600,
+	       "how long an outgoing call may ring"),
+
+	TEXT("media.address", "", "address for audio; empty: sip.listen"),
+	TEXT("media.public_address", "",
+	     "address to announce for audio; empty: media.address"),
+	NUMBER("media.port_min", "16384", 16384, 32768, "first audio port"),
+	NUMBER("media.port_max", "32767", 16384, 32768, "last audio port"),
+	TEXT("media.codecs", "PCMU,PCMA", "codecs to offer, best first"),
+	NUMBER("media.timeout_s", "30", 5, 3600,
+	       "a call without audio for so long is ended"),
+
+	FILE_PATH("store.path", "data", "folder for the database and its key"),
+	FILE_PATH("recordings.path", "recordings", "folder for recordings"),
+
+	CHOICE("log.level", "info", "debug|info|warn|error|off",
+	       "least level to log"),
+	CHOICE("log.format", "text", "text|json", "form of a log line"),
+
+	TEXT("speech.tts", "embedded", "voice: embedded"),
+	TEXT("speech.stt", "embedded", "recognition: embedded"),
+	NUMBER("speech.recognisers", "0", 0, 256,
+	       "open recognisers, about 90 MB each; 0: cores + 1"),
+
+	BOOL("webhook.allow_private", "off",
+	     "webhooks may go to private networks"),
+	BOOL("webhook.allow_loopback", "off",
+	     "webhooks may go to this machine"),
+	FILE_PATH("webhook.ca_file", "",
+		  "PEM authorities trusted for webhooks, beside the system's"),
+
+	NUMBER("shutdown.drain_s", "30", 0, 3600,
+	       "how long calls may go on after SIGTERM"),
+	NUMBER("agent.max_calls", "500", 1, 100000, "calls at once"),
+};
+
+const struct config_key *config_keys(size_t *n)
+{
+	*n = sizeof(keys) / sizeof(keys[0]);
+	return keys;
+}
