@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* From a target to a link: the pool, else a dial. A dial is the work itself,
+ * shared by all connects that wait for the same target; each connect reports on
+ * a turn of its own, because its owner may do anything then. */
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include "core/log.h"
+#include "core/mem.h"
+#include "core/timer.h"
+#include "sip/locate.h"
+#include "sip/transport_priv.h"
+
+enum { WHY_SIZE = 256 };
+
+struct outcome {
+	struct sip_link *link; /* borrowed: the transport's */
+	int err;
+	char why[WHY_SIZE];
+};
+
+struct sip_dial {
+	struct sip_transport *transport; /* borrowed: outlives us */
+	struct sip_target target;
+	unsigned generation; /* trust that the attempt began under */
+	struct locate_query *query; /* owned, while it runs */
+	struct addr addresses[LOCATE_MAX_ADDRESSES];
+	size_t n, at;
+	struct link *link; /* owned until it is open */
+	struct outcome outcome;
+	LIST_ENTRY(sip_dial) in_dials;
+};
+
+struct sip_connect {
+	struct sip_transport *transport; /* borrowed; NULL: it has closed */
+	struct sip_target target;
+	sip_connected_fn *on_done;
+	void *owner;
+	struct timer *timer; /* owned: the next turn */
+	struct sip_dial *dial; /* borrowed; NULL: not waiting */
+	bool is_done;
+	struct outcome outcome;
+	LIST_ENTRY(sip_connect) in_connects;
+};
+
+static void try_next(struct sip_dial *dial);
+
+static bool is_same_target(const struct sip_target *a,
+			   const struct sip_target *b)
+{
+	return a->port == b->port &&
+	       slice_eq_nocase(slice_of(a->host), slice_of(b->host));
+}
+
+/* A link that the peer opened serves too when its certificate proved the name;
+ * which port it listens on is not known, so only for the usual one. */
+static bool serves(const struct sip_link *link, const struct sip_target *target)
+{
+	if (!link->is_accepted)
+		return is_same_target(&link->target, target);
+	return (!target->port || target->port == LOCATE_DEFAULT_PORT) &&
+	       sip_link_has_peer_name(link, slice_of(target->host));
+}
+
+static struct sip_link *find_pooled(const struct sip_transport *transport,
+				    const struct sip_target *target)
+{
+	unsigned generation = tls_generation(transport->options.tls);
+	struct sip_link *link;
+
+	LIST_FOREACH(link, &transport->links, in_links)
+	if (link->generation == generation && sip_link_is_up(link) &&
+	    serves(link, target))
+		return link;
+	return NULL;
+}
+
+/* Dials */
+
+static void dial_close(struct sip_dial *dial)
+{
+	LIST_REMOVE(dial, in_dials);
+	locate_cancel(&dial->query);
+	link_close(&dial->link);
+	mem_free(dial);
+}
+
+static void on_turn(void *arg);
+
+/* Tells all who wait, each on its own turn. */
+static void dial_finish(struct sip_dial *dial)
+{
+	struct sip_connect *connect;
+
+	LIST_FOREACH(connect, &dial->transport->connects, in_connects)
+	{
+		if (connect->dial != dial)
+			continue;
+		connect->dial = NULL;
+		connect->is_done = true;
+		connect->outcome = dial->outcome;
+		timer_start(connect->timer, 0, on_turn, connect);
+	}
+	dial_close(dial);
+}
+
+static bool is_unreachable(int err)
+{
+	return err == -ECONNREFUSED || err == -ETIMEDOUT ||
+	       err == -EHOSTUNREACH || err == -ENETUNREACH ||
+	       err == -ECONNRESET;
+}
+
+/* Of several addresses the finding that says most: a wrong certificate before
+ * an address where nobody is. */
+static void note_failure(struct sip_dial *dial, int err, const char *why)
+{
+	struct outcome *outcome = &dial->outcome;
+
+	if (outcome->err && !is_unreachable(outcome->err))
+		return;
+	outcome->err = err ? err : -ECONNRESET;
+	snprintf(outcome->why, sizeof(outcome->why), "%s", why);
+}
+
+static void on_dial_open(void *owner)
+{
+	struct sip_dial *dial = owner;
+	struct link *link = dial->link;
+
+	dial->link = NULL;
+	dial->outcome = (struct outcome){ 0 };
+	dial->outcome.link = sip_link_open(dial->transport, link, &dial->target,
+					   dial->generation);
+	dial_finish(dial);
+}
+
+static void on_dial_data(void *owner, struct slice data)
+{
+	assert(!"data before the link was attached");
+}
+
+static void on_dial_close(void *owner, int err, const char *why)
+{
+	struct sip_dial *dial = owner;
+
+	log_debug("sip", NULL, "%s not reached at %s: %s", dial->target.host,
+		  link_name(dial->link), why);
+	note_failure(dial, err, why);
+	link_close(&dial->link);
+	try_next(dial);
+}
+
+static void try_next(struct sip_dial *dial)
+{
+	static const struct link_events events = {
+		.on_open = on_dial_open,
+		.on_data = on_dial_data,
+		.on_close = on_dial_close,
+	};
+	struct tls *tls = dial->transport->options.tls;
+	struct tls_target target = { .name = dial->target.host,
+				     .is_sip = true };
+	int err;
+
+	while (dial->at < dial->n) {
+		target.addr = dial->addresses[dial->at++];
+		dial->generation = tls_generation(tls);
+		err = tls_connect(&dial->link, tls, &target, &events, dial);
+		if (!err)
+			return;
+		note_failure(dial, err, strerror(-err));
+	}
+	dial_finish(dial);
+}
+
+static void on_located(void *owner, const struct locate_result *result)
+{
+	struct sip_dial *dial = owner;
+
+	dial->query = NULL;
+	dial->n = result->n_addresses;
+	memcpy(dial->addresses, result->addresses,
+	       dial->n * sizeof(*dial->addresses));
+	if (result->err)
+		note_failure(dial, result->err, result->why);
+	try_next(dial);
+}
+
+static struct sip_dial *join_dial(struct sip_transport *transport,
+				  const struct sip_target *target)
+{
+	struct sip_dial *dial;
+
+	LIST_FOREACH(dial, &transport->dials, in_dials)
+	if (dial->generation == tls_generation(transport->options.tls) &&
+	    is_same_target(&dial->target, target))
+		return dial;
+	dial = mem_new(sizeof(*dial));
+	dial->transport = transport;
+	dial->target = *target;
+	dial->generation = tls_generation(transport->options.tls);
+	LIST_INSERT_HEAD(&transport->dials, dial, in_dials);
+	dial->query = locate_start(transport->locate, target->host,
+				   target->port, on_located, dial);
+	return dial;
+}
+
+/* Connects */
+
+static void connect_free(struct sip_connect *connect)
+{
+	if (connect->transport)
+		LIST_REMOVE(connect, in_connects);
+	timer_close(&connect->timer);
+	mem_free(connect);
+}
+
+static void on_turn(void *arg)
+{
+	struct sip_connect *connect = arg;
+	struct outcome outcome = connect->outcome;
+	sip_connected_fn *on_done = connect->on_done;
+	void *owner = connect->owner;
+
+	if (!connect->is_done) {
+		outcome.link =
+			find_pooled(connect->transport, &connect->target);
+		if (!outcome.link) {
+			connect->dial =
+				join_dial(connect->transport, &connect->target);
+			return;
+		}
+	}
+	connect_free(connect);
+	on_done(owner, outcome.link, outcome.err, outcome.why);
+}
+
+struct sip_connect *sip_transport_connect(struct sip_transport *transport,
+					  const struct sip_target *target,
+					  sip_connected_fn *on_done,
+					  void *owner)
+{
+	struct sip_connect *connect = mem_new(sizeof(*connect));
+
+	connect->transport = transport;
+	connect->target = *target;
+	connect->on_done = on_done;
+	connect->owner = owner;
+	connect->timer = timer_new(transport->options.loop);
+	LIST_INSERT_HEAD(&transport->connects, connect, in_connects);
+	timer_start(connect->timer, 0, on_turn, connect);
+	return connect;
+}
+
+void sip_connect_cancel(struct sip_connect **connect)
+{
+	struct sip_connect *old = *connect, *other;
+	struct sip_dial *dial;
+
+	if (!old)
+		return;
+	*connect = NULL;
+	dial = old->dial;
+	if (dial)
+		LIST_FOREACH(other, &old->transport->connects, in_connects)
+	if (other != old && other->dial == dial)
+		dial = NULL;
+	connect_free(old);
+	if (dial)
+		dial_close(dial); /* nobody waits for it any more */
+}
+
+void sip_connects_drop(struct sip_transport *transport)
+{
+	struct sip_connect *connect;
+	struct sip_dial *dial;
+
+	while ((connect = LIST_FIRST(&transport->connects))) {
+		LIST_REMOVE(connect, in_connects);
+		timer_close(&connect->timer);
+		connect->transport = NULL;
+		connect->dial = NULL;
+	}
+	while ((dial = LIST_FIRST(&transport->dials)))
+		dial_close(dial);
+}
+
+void sip_connects_forget(struct sip_transport *transport,
+			 const struct sip_link *link)
+{
+	struct sip_connect *connect;
+
+	LIST_FOREACH(connect, &transport->connects, in_connects)
+	{
+		if (connect->outcome.link != link)
+			continue;
+		connect->outcome.link = NULL;
+		connect->outcome.err = -ECONNRESET;
+		snprintf(connect->outcome.why, WHY_SIZE,
+			 "the connection was lost");
+	}
+}

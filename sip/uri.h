@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* sip/uri.h - SIP, SIPS and tel URIs (RFC 3261, 19.1; RFC 3966). */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "core/buffer.h"
+#include "core/slice.h"
+
+enum sip_scheme { SIP_SCHEME_SIP, SIP_SCHEME_SIPS, SIP_SCHEME_TEL };
+
+/* All slices borrow from the parsed text. */
+struct sip_uri {
+	enum sip_scheme scheme;
+	struct slice user; /* escaped as received; tel: the number */
+	struct slice password;
+	struct slice host; /* IPv6 without brackets; empty for tel */
+	uint16_t port; /* 0: none */
+	struct slice params; /* ";transport=tls" with the first ';' */
+	struct slice headers; /* after '?' */
+};
+
+/* The whole of text is one URI. 0 or -EINVAL. */
+int sip_uri_parse(struct sip_uri *out, struct slice text);
+void sip_uri_write(struct buffer *out, const struct sip_uri *uri);
+/* Value of a parameter, unescaped not; found with empty value for flags. */
+bool sip_uri_param(const struct sip_uri *uri, const char *name,
+		   struct slice *value);
+/* Equality of RFC 3261, 19.1.4, headers aside. */
+bool sip_uri_is_same(const struct sip_uri *a, const struct sip_uri *b);
+/* "+14155550100" when the user part is an E.164 number with or without '+'
+ * (visual separators dropped), else the unescaped user part. */
+void sip_uri_number(struct buffer *out, const struct sip_uri *uri);
+/* User or header text with %XX where the grammar wants it. */
+void sip_escape_user(struct buffer *out, struct slice text);
