@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* agent/call/call_priv.h - shared by call.c (set-up and talk) and call_end.c
+ * (how a call ends and is stored). */
+#pragma once
+#include "agent/call/call.h"
+#include "agent/call/leg.h"
+#include "agent/call/prepare.h"
+#include "agent/dialogue/dialogue.h"
+#include "core/work.h"
+#include "media/stream.h"
+
+/* ALLOCATING --row stored as started--> DIALING --answered--> UP
+ * ALLOCATING, DIALING, UP --over--> CLOSING --recording closed, summary
+ * written--> STORING --committed--> DONE */
+enum call_state {
+	CALL_ALLOCATING,
+	CALL_DIALING,
+	CALL_UP,
+	CALL_CLOSING,
+	CALL_STORING,
+	CALL_DONE
+};
+
+struct call_outcome {
+	const char *status; /* static */
+	char error[240];
+	const char *ended_by; /* static or NULL */
+	char *summary; /* owned */
+	json_t *latency; /* owned */
+	json_t *media; /* owned */
+	json_t *variables; /* owned */
+	int64_t recorded_ms;
+	bool recording_failed;
+};
+
+struct call {
+	struct service *service; /* borrowed: outlives us */
+	struct arena *arena; /* owned: row, trunk */
+	struct call_row row;
+	struct prepared prepared;
+	struct timeline *timeline; /* owned */
+	struct leg *leg; /* owned; NULL before and after */
+	struct dialogue *dialogue; /* owned; only when UP */
+	struct timer *timer; /* owned: max_duration, then deadlines */
+	struct model_call *question; /* owned: the summary */
+	struct job *barrier; /* the disk thread's turn after ours */
+	enum call_state state;
+	struct call_outcome outcome;
+	struct {
+		call_done_fn *done;
+		void *owner;
+		unsigned store_replies; /* out with our address */
+		bool waits_disk;
+		bool is_closed; /* free once nothing is out */
+	} life;
+};
+
+void call_enter(struct call *call, enum call_state next);
+/* The leg is over or never was: gathers what it leaves and closes it. */
+void call_end(struct call *call, const struct leg_end *end);
+/* Stores an in-call webhook event when the client asked for its group. */
+void call_notify(struct call *call, const char *event, const char *message);
+/* Frees when nothing that holds its address is out. */
+void call_free_if_idle(struct call *call);

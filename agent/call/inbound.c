@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/call/inbound.h"
+
+#include "agent/call/phone.h"
+#include "core/config.h"
+#include "core/id.h"
+#include "core/json.h"
+#include "core/log.h"
+#include "core/loop.h"
+#include "sip/ua.h"
+#include "store/numbers.h"
+#include "store/orgs.h"
+#include "store/trunks.h"
+
+/* "a, b c": empty allows any address. */
+static bool is_in_networks(struct slice list, const struct addr *peer)
+{
+	bool is_empty = true;
+
+	while (list.len) {
+		struct slice network = slice_trim(slice_cut(&list, ','));
+
+		if (!network.len)
+			continue;
+		is_empty = false;
+		if (addr_in_network(peer, network) == 1)
+			return true;
+	}
+	return is_empty;
+}
+
+static bool is_in_options(const char *text, const struct addr *peer)
+{
+	json_t *options = json_parse(slice_of(text), NULL);
+	json_t *networks = json_object_get(options, "allowed_ips");
+	bool is_allowed = json_array_size(networks) == 0;
+	size_t i;
+	json_t *network;
+
+	json_array_foreach(networks, i, network)
+	{
+		if (json_is_string(network) &&
+		    addr_in_network(peer,
+				    slice_of(json_string_value(network))) == 1)
+			is_allowed = true;
+	}
+	json_decref(options);
+	return is_allowed;
+}
+
+static const char *e164(struct arena *arena, const char *text)
+{
+	char number[PHONE_SIZE];
+
+	if (phone_parse(number, slice_of(text)))
+		return arena_dup_str(arena, text);
+	return arena_dup_str(arena, number);
+}
+
+static void fill_row(struct inbound_call *out, struct service *service,
+		     struct arena *arena, const struct trunk_row *trunk)
+{
+	struct number_row number;
+	struct org_row org;
+	char id[ID_UUID_SIZE];
+
+	id_uuid(id);
+	out->row.id = arena_dup_str(arena, id);
+	out->row.org_id = trunk->org_id;
+	out->row.inbound = true;
+	out->row.queue_status = "started";
+	out->row.times.created_ms = loop_wall_ms(service->loop);
+	out->row.request = "{}";
+	if (!numbers_get(service->store, arena, trunk->org_id, out->row.to,
+			 &number))
+		out->row.request = number.settings;
+	if (!orgs_get(service->store, arena, trunk->org_id, &org))
+		out->concurrency = (unsigned)org.plan_limits.concurrency;
+}
+
+int inbound_route(struct inbound_call *out, struct service *service,
+		  struct arena *arena, const struct ua_invite *invite)
+{
+	const char *networks =
+		config_text(service->config, "sip.allowed_networks");
+	struct trunk_row key = { .direction = TRUNK_INBOUND };
+	struct trunk_row trunk;
+	char peer[ADDR_TEXT_SIZE];
+
+	*out = (struct inbound_call){ 0 };
+	out->row.to = key.number = e164(arena, invite->to_number);
+	out->row.from = e164(arena, invite->from_number);
+	if (trunks_get(service->store, arena, &key, &trunk)) {
+		log_info("sip", NULL, "no such number: %s from %s", out->row.to,
+			 addr_text(&invite->peer, peer));
+		return 404;
+	}
+	if (!is_in_networks(slice_of(networks), &invite->peer) ||
+	    !is_in_options(trunk.options, &invite->peer)) {
+		log_warn("sip", NULL,
+			 "%s may not call %s: not an allowed "
+			 "network",
+			 addr_text(&invite->peer, peer), out->row.to);
+		return 403;
+	}
+	fill_row(out, service, arena, &trunk);
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* agent/dialogue/dialogue.h - the voice of a pathway: speaks its lines through
+ * the playout, hears the caller, takes turns, and tells the pathway what was
+ * really heard of each line. One per call that is up. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "agent/dialogue/latency.h"
+#include "agent/pathway/pathway.h"
+
+struct dialogue;
+struct stream;
+
+struct dialogue_settings {
+	const char *voice;
+	uint32_t end_ms; /* interruption_threshold; 0 and 500: adapted */
+	bool block_interruptions;
+	bool wait_for_greeting; /* the caller speaks first */
+};
+
+struct dialogue_options {
+	struct loop *loop; /* borrowed: outlives us */
+	struct speech *speech; /* borrowed */
+	struct stream *stream; /* borrowed: playout and wire times */
+	const char *call_id;
+	struct dialogue_settings settings;
+	struct pathway_options pathway;
+};
+
+/* The conversation is over and its last word said: hang up. Once. */
+typedef void dialogue_end_fn(void *owner, const char *why);
+
+/* Starts to talk at once. -ENOENT as pathway_open(). */
+int dialogue_open(struct dialogue **out, const struct dialogue_options *options,
+		  dialogue_end_fn *on_end, void *owner);
+/* The call is over: the line under way is on record as far as it was heard, and
+ * nothing follows. What can be asked stays. */
+void dialogue_stop(struct dialogue *dialogue);
+void dialogue_close(struct dialogue **dialogue); /* stops, too */
+/* Each 20 ms: the far end's 160 samples. */
+void dialogue_frame(struct dialogue *dialogue, const int16_t *samples,
+		    bool is_voice);
+void dialogue_digit(struct dialogue *dialogue, char digit);
+const struct pathway *dialogue_pathway(const struct dialogue *dialogue);
+const struct latency *dialogue_latency(const struct dialogue *dialogue);
+/* Did the caller say or press anything that was understood? */
+bool dialogue_heard_caller(const struct dialogue *dialogue);
