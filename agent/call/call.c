@@ -38,6 +38,16 @@ void call_enter(struct call *call, enum call_state next)
 
 /* ---- the timeline goes to the store as it happens ---- */
 
+static void on_event_stored(void *owner, int err)
+{
+	struct call *call = owner;
+
+	call->life.store_replies--;
+	call->life.lacks_events |= err != 0;
+	if (call->life.is_closed)
+		call_free_if_idle(call);
+}
+
 static void on_event(void *owner, const struct timeline_event *event)
 {
 	struct call *call = owner;
@@ -49,8 +59,9 @@ static void on_event(void *owner, const struct timeline_event *event)
 				 .payload = payload,
 				 .created_ms = event->created_ms };
 
+	call->life.store_replies++;
 	events_append(call->service->store, call->row.id, &row,
-		      (struct store_reply){ 0 });
+		      (struct store_reply){ on_event_stored, call });
 	mem_free(payload);
 }
 
@@ -304,6 +315,8 @@ static struct call *call_new(struct service *service,
 	call->service = service;
 	call->arena = arena_open();
 	copy_row(call, row);
+	call->prepared.settings =
+		prepare_settings(service, call->arena, &call->row);
 	call->timer = timer_new(service->loop);
 	call->timeline = timeline_open(service->loop, on_event, call);
 	call->outcome.recorded_ms = -1;

@@ -214,13 +214,17 @@ void call_end(struct call *call, const struct leg_end *end)
 
 	call_enter(call, CALL_CLOSING);
 	call->row.times.end_ms = loop_wall_ms(call->service->loop);
+	if (call->dialogue)
+		dialogue_stop(call->dialogue);
 	outcome->status = end->status;
 	if (outcome->error[0] && strcmp(end->status, "completed") == 0)
 		outcome->status = "failed";
 	else if (end->message && !outcome->error[0])
 		snprintf(outcome->error, sizeof(outcome->error), "%s",
 			 end->message);
-	if (end->was_up && !outcome->ended_by && end->by_remote)
+	if (!end->was_up)
+		outcome->ended_by = NULL;
+	else if (!outcome->ended_by && end->by_remote)
 		outcome->ended_by = "USER";
 	gather(call);
 	history = call->dialogue ? json_deep_copy(pathway_history(
@@ -262,11 +266,11 @@ static void on_stored(void *owner, int err)
 		return;
 	}
 	if (err && err != -EALREADY) {
+		call->life.is_missing |= err == -ENOENT;
 		log_error("call", call->row.id,
 			  "its end could not be stored (%s); trying again",
 			  strerror(-err));
-		timer_start(call->timer, STORE_RETRY_MS, (timer_fn *)complete,
-			    call);
+		timer_start(call->timer, STORE_RETRY_MS, on_store_retry, call);
 		return;
 	}
 	call_enter(call, CALL_DONE);
@@ -329,6 +333,39 @@ static struct event_list rows_of(const struct call *call, struct arena *arena)
 	return list;
 }
 
+/* Those that a failing store did not take when they happened. Both lists rise
+ * in sequence. */
+static void add_missing(const struct call *call, struct call_end *end,
+			const struct event_list *all, struct arena *arena)
+{
+	struct event_list stored = { 0 };
+	struct event_row *missing =
+		arena_new(arena, (all->n + 1) * sizeof(*missing));
+	size_t at = 0;
+
+	end->events = missing;
+	if (!call->life.lacks_events ||
+	    events_list(call->service->store, arena, call->row.id, 0, &stored))
+		return;
+	for (size_t i = 0; i < all->n; i++) {
+		if (at < stored.n &&
+		    stored.rows[at].sequence == all->rows[i].sequence)
+			at++;
+		else
+			missing[end->n_events++] = all->rows[i];
+	}
+}
+
+/* An incoming call whose row a failing store did not take. */
+static void insert_again(const struct call *call, const struct call_row *row)
+{
+	struct call_row open = *row;
+
+	open.completed = false;
+	open.queue_status = "started";
+	calls_insert(call->service->store, &open, (struct store_reply){ 0 });
+}
+
 static void complete(struct call *call)
 {
 	struct arena *arena = arena_open();
@@ -369,6 +406,9 @@ static void complete(struct call *call)
 	end.row = call->row;
 	record_render(&end.row, arena, &input);
 	end.webhook.body = end.row.body;
+	add_missing(call, &end, &events, arena);
+	if (call->life.is_missing)
+		insert_again(call, &end.row);
 	call->life.store_replies++;
 	calls_complete(call->service->store, &end,
 		       (struct store_reply){ on_stored, call });

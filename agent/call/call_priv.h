@@ -51,6 +51,8 @@ struct call {
 		void *owner;
 		unsigned store_replies; /* out with our address */
 		bool waits_disk;
+		bool lacks_events; /* some were not stored when they happened */
+		bool is_missing; /* its row never reached the store */
 		bool is_closed; /* free once nothing is out */
 	} life;
 };

@@ -21,21 +21,28 @@
 
 enum { READ_RETRY_MS = 5000, STOPS_MAX = 8 };
 
-/* A live call and who waits for its end. */
+/* Who wants to know of a call's end. */
+struct waiters {
+	struct store_reply reply[STOPS_MAX];
+	size_t n;
+};
+
 struct live {
 	struct dispatch *dispatch; /* borrowed: owns us */
 	struct live *next; /* owned by the list */
 	struct call *call; /* owned */
-	struct store_reply waiting[STOPS_MAX];
-	size_t n_waiting;
+	struct waiters waiters;
 };
 
-/* A stored call being completed without a live one. */
+/* A stored call being completed without a live one; or, with a timer, an answer
+ * that waits for nothing but the next turn. */
 struct settle {
-	struct dispatch *dispatch; /* borrowed: owns us */
+	struct dispatch *dispatch; /* borrowed; NULL: closed before the reply */
 	struct settle *next; /* owned by the list */
+	struct timer *timer; /* owned; NULL: the store replies */
 	char *id; /* owned */
-	struct store_reply reply;
+	int err; /* with a timer: the answer */
+	struct waiters waiters;
 };
 
 struct dispatch {
@@ -63,13 +70,30 @@ static struct live *find(const struct dispatch *dispatch, const char *id)
 	return live;
 }
 
-static bool is_settling(const struct dispatch *dispatch, const char *id)
+static struct settle *find_settle(const struct dispatch *dispatch,
+				  const char *id)
 {
 	struct settle *settle = dispatch->settles;
 
-	while (settle && strcmp(settle->id, id))
+	while (settle && (settle->timer || strcmp(settle->id, id) != 0))
 		settle = settle->next;
 	return settle;
+}
+
+/* False: too many wait already. */
+static bool wait_for(struct waiters *waiters, struct store_reply reply)
+{
+	if (waiters->n == STOPS_MAX)
+		return false;
+	if (reply.done)
+		waiters->reply[waiters->n++] = reply;
+	return true;
+}
+
+static void tell(const struct waiters *waiters, int err)
+{
+	for (size_t i = 0; i < waiters->n; i++)
+		waiters->reply[i].done(waiters->reply[i].owner, err);
 }
 
 /* ---- a live call ends ---- */
@@ -113,6 +137,7 @@ static void on_call_done(void *owner, struct call *call)
 	struct live *live = owner;
 	struct dispatch *dispatch = live->dispatch;
 	struct live **at = &dispatch->lives;
+	struct waiters waiters = live->waiters;
 
 	while (*at != live)
 		at = &(*at)->next;
@@ -120,11 +145,10 @@ static void on_call_done(void *owner, struct call *call)
 	dispatch->stats.completed++;
 	dispatch->stats.failed += call_has_failed(call);
 	count_turns(dispatch, call_latency(call));
-	for (size_t i = 0; i < live->n_waiting; i++)
-		live->waiting[i].done(live->waiting[i].owner, 0);
 	call_close(&live->call);
 	mem_free(live);
 	dispatch_wake(dispatch);
+	tell(&waiters, 0);
 	check_idle(dispatch);
 }
 
@@ -178,7 +202,7 @@ static void start_org(struct dispatch *dispatch, struct arena *arena,
 	       !calls_next_queued(service->store, arena, &key,
 				  loop_wall_ms(service->loop), &row)) {
 		key.number = row.number;
-		if (!find(dispatch, row.id) && !is_settling(dispatch, row.id)) {
+		if (!find(dispatch, row.id) && !find_settle(dispatch, row.id)) {
 			struct live *live = add_live(dispatch);
 
 			live->call =
@@ -222,40 +246,89 @@ void dispatch_wake(struct dispatch *dispatch)
 
 /* ---- stored calls without a live one ---- */
 
-static void on_settled(void *owner, int err)
+static void settle_free(struct settle *settle)
 {
-	struct settle *settle = owner;
-	struct dispatch *dispatch = settle->dispatch;
-	struct settle **at = &dispatch->settles;
-	struct store_reply reply = settle->reply;
+	timer_close(&settle->timer);
+	mem_free(settle->id);
+	mem_free(settle);
+}
+
+static void unlist(struct settle *settle)
+{
+	struct settle **at = &settle->dispatch->settles;
 
 	while (*at != settle)
 		at = &(*at)->next;
 	*at = settle->next;
+}
+
+static void on_settled(void *owner, int err)
+{
+	struct settle *settle = owner;
+	struct dispatch *dispatch = settle->dispatch;
+	struct waiters waiters = settle->waiters;
+
+	if (dispatch)
+		unlist(settle);
 	if (err && err != -EALREADY)
 		log_error("call", settle->id, "could not be completed: %s",
 			  strerror(-err));
-	mem_free(settle->id);
-	mem_free(settle);
+	settle_free(settle);
+	if (!dispatch)
+		return;
 	webhook_wake(dispatch->service->webhook);
 	dispatch_wake(dispatch);
-	if (reply.done)
-		reply.done(reply.owner, err == -EALREADY ? 0 : err);
+	tell(&waiters, err == -EALREADY ? 0 : err);
 }
 
-static void settle(struct dispatch *dispatch, const struct call_row *row,
-		   const char *status, const char *message,
-		   struct store_reply reply)
+static void on_answer_due(void *arg)
 {
-	struct settle *settling = mem_new(sizeof(*settling));
+	struct settle *settle = arg;
+	struct waiters waiters = settle->waiters;
+	int err = settle->err;
 
-	*settling = (struct settle){ .dispatch = dispatch,
-				     .next = dispatch->settles,
-				     .id = mem_dup_str(row->id),
-				     .reply = reply };
-	dispatch->settles = settling;
-	closing_complete(dispatch->service, row, status, message,
-			 (struct store_reply){ on_settled, settling });
+	unlist(settle);
+	settle_free(settle);
+	tell(&waiters, err);
+}
+
+static struct settle *settle_new(struct dispatch *dispatch, const char *id,
+				 struct store_reply reply)
+{
+	struct settle *settle = mem_new(sizeof(*settle));
+
+	*settle = (struct settle){ .dispatch = dispatch,
+				   .next = dispatch->settles,
+				   .id = mem_dup_str(id) };
+	wait_for(&settle->waiters, reply);
+	dispatch->settles = settle;
+	return settle;
+}
+
+static void answer_later(struct dispatch *dispatch, struct store_reply reply,
+			 int err)
+{
+	struct settle *settle = settle_new(dispatch, "", reply);
+
+	settle->err = err;
+	settle->timer = timer_new(dispatch->service->loop);
+	timer_start(settle->timer, 0, on_answer_due, settle);
+}
+
+/* A failing store leaves it as it was: the waiters are told. */
+static void complete(struct dispatch *dispatch, const struct call_row *row,
+		     struct store_reply reply)
+{
+	bool was_queued = !strcmp(row->queue_status, "queued");
+
+	closing_complete(
+		dispatch->service, row, was_queued ? "canceled" : "failed",
+		was_queued ? "The call was stopped before it was "
+			     "dialed."
+			   : "The service was restarted during the "
+			     "call.",
+		(struct store_reply){ on_settled,
+				      settle_new(dispatch, row->id, reply) });
 }
 
 static void recover(struct dispatch *dispatch)
@@ -271,10 +344,25 @@ static void recover(struct dispatch *dispatch)
 	for (size_t i = 0; i < list.n; i++) {
 		log_warn("call", list.rows[i].id,
 			 "was interrupted by a restart");
-		settle(dispatch, &list.rows[i], "failed",
-		       "The service was restarted during the call.",
-		       (struct store_reply){ 0 });
+		complete(dispatch, &list.rows[i], (struct store_reply){ 0 });
 	}
+	arena_close(&arena);
+}
+
+static void stop_stored(struct dispatch *dispatch, const char *org_id,
+			const char *id, struct store_reply reply)
+{
+	struct arena *arena = arena_open();
+	struct call_row row;
+	int err = calls_get(dispatch->service->store, arena, org_id, id, &row);
+	struct settle *settling = find_settle(dispatch, id);
+
+	if (err || row.completed)
+		answer_later(dispatch, reply, err);
+	else if (!settling)
+		complete(dispatch, &row, reply);
+	else if (!wait_for(&settling->waiters, reply))
+		answer_later(dispatch, reply, -EBUSY);
 	arena_close(&arena);
 }
 
@@ -282,26 +370,14 @@ void dispatch_stop(struct dispatch *dispatch, const char *org_id,
 		   const char *id, struct store_reply reply)
 {
 	struct live *live = find(dispatch, id);
-	struct arena *arena;
-	struct call_row row;
-	int err;
 
-	if (live && !strcmp(call_org_id(live->call), org_id)) {
-		if (live->n_waiting < STOPS_MAX)
-			live->waiting[live->n_waiting++] = reply;
-		else
-			reply.done(reply.owner, -EBUSY);
-		call_stop(live->call, NULL);
+	if (!live || strcmp(call_org_id(live->call), org_id) != 0) {
+		stop_stored(dispatch, org_id, id, reply);
 		return;
 	}
-	arena = arena_open();
-	err = calls_get(dispatch->service->store, arena, org_id, id, &row);
-	if (!err && !row.completed && !is_settling(dispatch, id))
-		settle(dispatch, &row, "canceled",
-		       "The call was stopped before it was dialed.", reply);
-	else
-		reply.done(reply.owner, err);
-	arena_close(&arena);
+	if (!wait_for(&live->waiters, reply))
+		answer_later(dispatch, reply, -EBUSY);
+	call_stop(live->call, NULL);
 }
 
 /* ---- incoming ---- */
@@ -396,8 +472,9 @@ void dispatch_close(struct dispatch **closing)
 		struct settle *settling = dispatch->settles;
 
 		dispatch->settles = settling->next;
-		mem_free(settling->id);
-		mem_free(settling);
+		settling->dispatch = NULL;
+		if (settling->timer)
+			settle_free(settling);
 	}
 	timer_close(&dispatch->timer);
 	timer_close(&dispatch->deadline);

@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "core/log.h"
 #include "core/loop.h"
+#include "core/mem.h"
 #include "sip/ua.h"
 #include "store/numbers.h"
 #include "store/orgs.h"
@@ -57,6 +58,28 @@ static const char *e164(struct arena *arena, const char *text)
 	return arena_dup_str(arena, number);
 }
 
+/* The number's settings, with what the organisation says for all of them. */
+static const char *settings_of(struct arena *arena, const char *stored,
+			       const struct org_row *org)
+{
+	json_t *settings = json_parse(slice_of(stored), NULL);
+	const char *out = stored;
+	char *text;
+
+	if (!json_is_object(settings))
+		goto out;
+	if (!json_str(settings, "webhook") && org->webhook_url)
+		json_put_str(settings, "webhook", org->webhook_url);
+	if (!json_str(settings, "timezone") && org->timezone)
+		json_put_str(settings, "timezone", org->timezone);
+	text = json_text(settings);
+	out = arena_dup_str(arena, text);
+	mem_free(text);
+out:
+	json_decref(settings);
+	return out;
+}
+
 static void fill_row(struct inbound_call *out, struct service *service,
 		     struct arena *arena, const struct trunk_row *trunk)
 {
@@ -74,8 +97,10 @@ static void fill_row(struct inbound_call *out, struct service *service,
 	if (!numbers_get(service->store, arena, trunk->org_id, out->row.to,
 			 &number))
 		out->row.request = number.settings;
-	if (!orgs_get(service->store, arena, trunk->org_id, &org))
-		out->concurrency = (unsigned)org.plan_limits.concurrency;
+	if (orgs_get(service->store, arena, trunk->org_id, &org))
+		return;
+	out->concurrency = (unsigned)org.plan_limits.concurrency;
+	out->row.request = settings_of(arena, out->row.request, &org);
 }
 
 int inbound_route(struct inbound_call *out, struct service *service,

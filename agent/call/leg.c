@@ -97,20 +97,25 @@ static void explain_with(struct leg *leg, const char *what,
 	to->message = leg->message;
 }
 
+/* An incoming call may see a BYE before it was up. */
+static void explain_hangup(const struct leg *leg, struct leg_end *to)
+{
+	to->status = leg->was_up ? "completed" : "canceled";
+	if (!leg->was_up)
+		to->message = "The call was canceled before it was answered.";
+}
+
 static void explain(struct leg *leg, const struct session_end *from,
 		    struct leg_end *to)
 {
 	to->by_remote = from->by_remote;
 	switch (from->cause) {
 	case SESSION_HANGUP:
-		to->status = "completed";
+	case SESSION_CANCELED:
+		explain_hangup(leg, to);
 		break;
 	case SESSION_REJECTED:
 		explain_refusal(leg, from, to);
-		break;
-	case SESSION_CANCELED:
-		to->status = "canceled";
-		to->message = "The call was canceled before it was answered.";
 		break;
 	case SESSION_NO_ANSWER:
 		to->status = "no-answer";

@@ -8,6 +8,8 @@
 
 enum { BODY_MAX_BYTES = 64 * 1024 * 1024 };
 
+static const char hidden[] = "********";
+
 static void put_time(json_t *object, const char *key, int64_t wall_ms)
 {
 	char text[TIME_TEXT_SIZE];
@@ -90,23 +92,18 @@ static void apply_changes(json_t *variables, const char *type,
 {
 	const json_t *changes = json_object_get(payload, "variable_changes");
 	const char *const parts[] = { "added", "modified" };
+	size_t i;
+	json_t *name;
 
 	if (!strcmp(type, "conversation.init"))
 		json_object_update(
 			variables,
 			json_object_get(payload, "initial_variables"));
-	for (size_t i = 0; i < 2; i++) {
-		const char *key;
-		json_t *value;
-		json_t *part = json_object_get(changes, parts[i]);
-
-		json_object_foreach(part, key, value)
-		{
-			json_t *after = json_object_get(value, "to");
-
-			json_object_set(variables, key, after ? after : value);
-		}
-	}
+	for (i = 0; i < 2; i++)
+		json_object_update(variables,
+				   json_object_get(changes, parts[i]));
+	json_array_foreach(json_object_get(changes, "removed"), i, name)
+		json_object_del(variables, json_string_value(name));
 }
 
 static void walk_events(json_t *record, const struct record_input *input,
@@ -214,14 +211,49 @@ static void put_outcome(json_t *record, const struct record_input *input)
 			 json_deep_copy(outcome->variables));
 }
 
+/* A name of something that must not be shown: "Authorization", "auth_token",
+ * "sip_password", "api_key". */
+static bool is_secret(const char *name)
+{
+	size_t len = strlen(name);
+
+	return strcasestr(name, "authorization") ||
+	       strcasestr(name, "cookie") || strcasestr(name, "token") ||
+	       strcasestr(name, "secret") || strcasestr(name, "password") ||
+	       (len > 3 && !strcasecmp(name + len - 3, "key"));
+}
+
+/* Also in lists of {key, value}, as headers may be given. */
+static void redact(json_t *value)
+{
+	const char *listed = json_str(value, "key");
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	if (listed && is_secret(listed) && json_object_get(value, "value"))
+		json_put_str(value, "value", hidden);
+	json_object_foreach(value, key, member)
+	{
+		if (is_secret(key) && json_is_string(member))
+			json_put_str(value, key, hidden);
+		else
+			redact(member);
+	}
+	json_array_foreach(value, i, member) redact(member);
+}
+
+/* request_data is the request as it came, without its secrets. */
 static void put_settings(json_t *record, const json_t *settings)
 {
-	static const char *const copied[] = { "max_duration", "request_data",
-					      "metadata", "pathway_id",
-					      "pathway_version" };
+	static const char *const copied[] = { "max_duration", "metadata",
+					      "pathway_id", "pathway_version" };
+	json_t *request = settings ? json_deep_copy(settings) : json_null();
 
 	for (size_t i = 0; i < sizeof(copied) / sizeof(*copied); i++)
 		put_setting(record, settings, copied[i]);
+	redact(request);
+	json_put(record, "request_data", request);
 	json_put_str(record, "voice_id", json_str(settings, "voice"));
 	json_put(record, "analysis", json_null());
 }

@@ -31,9 +31,10 @@ static const int64_t retry_ms[] = {
 
 /* One row on its way: FETCHING, then NOTING its outcome in the store. */
 struct flight {
-	struct webhook *webhook; /* borrowed: owns us */
+	struct webhook *webhook; /* borrowed; NULL: closed before the reply */
 	struct flight *next; /* owned by the list */
 	struct fetch_call *fetch; /* owned; NULL while noting */
+	bool is_noting;
 	char *id; /* owned */
 	char *call_id; /* owned */
 	int64_t attempts;
@@ -48,7 +49,7 @@ struct webhook {
 
 static void pump(void *arg);
 
-static void flight_free(struct flight *flight)
+static void unlist(struct flight *flight)
 {
 	struct flight **at = &flight->webhook->flights;
 
@@ -56,6 +57,11 @@ static void flight_free(struct flight *flight)
 		at = &(*at)->next;
 	*at = flight->next;
 	flight->webhook->stats.in_flight--;
+	flight->webhook = NULL;
+}
+
+static void flight_free(struct flight *flight)
+{
 	fetch_cancel(&flight->fetch);
 	mem_free(flight->id);
 	mem_free(flight->call_id);
@@ -81,7 +87,11 @@ static void on_noted(void *owner, int err)
 		log_error("webhook", flight->id,
 			  "its outcome could not be stored: %s",
 			  strerror(-err));
+	if (webhook)
+		unlist(flight);
 	flight_free(flight);
+	if (!webhook)
+		return;
 	timer_start(webhook->timer, err ? STORE_RETRY_MS : 0, pump, webhook);
 }
 
@@ -129,6 +139,7 @@ static void on_fetched(void *owner, const struct fetch_result *result)
 	};
 
 	flight->fetch = NULL;
+	flight->is_noting = true;
 	if (!is_delivered)
 		attempt.next_ms = next_try(flight, result, now_ms);
 	if (is_delivered) {
@@ -278,8 +289,13 @@ void webhook_close(struct webhook **webhook)
 {
 	if (!*webhook)
 		return;
-	while ((*webhook)->flights)
-		flight_free((*webhook)->flights);
+	while ((*webhook)->flights) {
+		struct flight *flight = (*webhook)->flights;
+
+		unlist(flight);
+		if (!flight->is_noting)
+			flight_free(flight);
+	}
 	timer_close(&(*webhook)->timer);
 	mem_free(*webhook);
 	*webhook = NULL;

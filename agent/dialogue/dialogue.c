@@ -104,6 +104,7 @@ static void on_say(void *owner, const struct pathway_line *said)
 	dialogue_enter(dialogue, DIALOGUE_SPEAKING);
 	dialogue->is_line_blocked = said->is_uninterruptible ||
 				    dialogue->settings.block_interruptions;
+	turn_on_line(&dialogue->turn);
 	latency_mark(&dialogue->latency, LATENCY_MODEL,
 		     dialogue_now_us(dialogue));
 	dialogue->line = line_open(dialogue->loop, &options, &events, dialogue);

@@ -64,7 +64,7 @@ static void on_cut(struct dialogue *dialogue)
 	playout_resume(stream_playout(dialogue->stream));
 	if (dialogue->turn.state == TURN_CALLER)
 		ear_begin(dialogue->ear);
-	if (dialogue->state == DIALOGUE_SPEAKING)
+	if (dialogue->state == DIALOGUE_SPEAKING && !dialogue->is_line_blocked)
 		interrupt(dialogue);
 }
 

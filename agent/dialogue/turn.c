@@ -106,6 +106,11 @@ void turn_set(struct turn *turn, const struct turn_settings *settings)
 	turn->ms.quiet = 0;
 }
 
+void turn_on_line(struct turn *turn)
+{
+	turn->ms.agent = 0;
+}
+
 static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 {
 	return value < low ? low : value > high ? high : value;
@@ -187,6 +192,7 @@ static enum turn_action on_doubt(struct turn *turn,
 	if (turn->words >= WORDS_OPEN ||
 	    (frame->is_voice && turn->ms.voice >= CONFIRM_MS &&
 	     turn->words != WORDS_BACKCHANNEL)) {
+		turn->ms.agent = 0;
 		enter(turn, TURN_CALLER);
 		return TURN_CUT;
 	}

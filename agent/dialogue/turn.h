@@ -61,6 +61,8 @@ struct turn_frame {
 
 void turn_init(struct turn *turn, const struct turn_settings *settings);
 void turn_set(struct turn *turn, const struct turn_settings *settings);
+/* The agent begins another utterance. */
+void turn_on_line(struct turn *turn);
 /* One frame of 20 ms. */
 enum turn_action turn_on_frame(struct turn *turn,
 			       const struct turn_frame *frame);

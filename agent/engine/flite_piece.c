@@ -19,8 +19,8 @@ static double token_end(const cst_item *token)
 		const cst_item *syllables = item_as(word, "SylStructure");
 		const cst_item *sounds =
 			syllables ? item_last_daughter(syllables) : NULL;
-		const cst_item *last = sounds ? item_last_daughter(sounds) :
-						NULL;
+		const cst_item *last =
+			sounds ? item_last_daughter(sounds) : NULL;
 
 		if (last && item_feat_present(last, "end"))
 			end = fmax(end, item_feat_float(last, "end"));
@@ -63,8 +63,8 @@ static void read_marks(struct flite_piece *piece, cst_utterance *utterance)
 			mark.samples = piece->n_samples;
 		if (piece->n_marks == size) {
 			size = size ? size * 2 : 16;
-			piece->marks = mem_resize(piece->marks,
-						  size * sizeof(mark));
+			piece->marks =
+				mem_resize(piece->marks, size * sizeof(mark));
 		}
 		piece->marks[piece->n_marks++] = mark;
 	}

@@ -265,9 +265,8 @@ void speech_open_flite(struct speech **out, struct loop *loop,
 					       .shut = flite_shut };
 	struct engine *engine = mem_new(sizeof(*engine));
 
-	*engine = (struct engine){ .base.ops = &ops,
-				   .loop = loop,
-				   .work = work };
+	*engine =
+		(struct engine){ .base.ops = &ops, .loop = loop, .work = work };
 	/* Static in the library, made once: before any job runs. */
 	flite_init();
 	engine->slt = register_cmu_us_slt(NULL);

@@ -5,12 +5,9 @@
 #include <sphinxbase/cmn.h>
 #include <sphinxbase/err.h>
 #include <sphinxbase/feat.h>
-#include <stdlib.h>
-#include <string.h>
 #include "agent/engine/speech_flite.h"
 #include "agent/engine/sphinx_grammar.h"
 #include "core/buffer.h"
-#include "core/log.h"
 #include "core/mem.h"
 
 /* Words that were added make the dictionary grow; past this it starts anew. */
@@ -23,7 +20,7 @@ struct sphinx_decoder {
 	bool is_in_utterance;
 };
 
-/* Mean of flite's speech over mu-law and the widened band. */
+/* Mean of synthetic speech over mu-law and the widened band. */
 static const struct sphinx_mean telephone = {
 	{ 51.11f, 4.77f, 2.41f, 13.03f, 0.90f, -5.23f, 7.57f, -4.84f, 4.14f,
 	  4.66f, -1.72f, 9.05f, 3.70f },
@@ -111,6 +108,10 @@ int sphinx_decoder_begin(struct sphinx_decoder *decoder,
 {
 	int err = 0;
 
+	if (decoder->is_in_utterance) { /* of a caller who has gone */
+		decoder->is_in_utterance = false;
+		ps_end_utt(decoder->ps);
+	}
 	if (decoder->added_words > ADDED_WORDS_MAX) {
 		ps_free(decoder->ps);
 		decoder->ps = NULL;
@@ -154,8 +155,8 @@ static void read_cost(struct sphinx_decoder *decoder, struct sphinx_result *out)
 
 		ps_seg_prob(segment, &acoustic, &language, &back);
 		out->cost -= acoustic;
-		out->words += word && *word != '<' && *word != '[' &&
-			      *word != '+';
+		out->words +=
+			word && *word != '<' && *word != '[' && *word != '+';
 	}
 }
 

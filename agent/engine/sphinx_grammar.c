@@ -7,35 +7,36 @@
 #include "core/buffer.h"
 #include "core/mem.h"
 
-enum { GRAMMAR_BYTES_MAX = 64 * 1024 };
-
 static const char *const yes_no[] = {
-	"yes", "yeah", "yep", "yes please", "yes it is", "yes i do", "sure",
-	"okay", "correct", "right", "that's right", "that's correct", "i do",
-	"of course", "absolutely", "definitely", "go ahead", "no", "nope",
-	"no thanks", "no thank you", "no it's not", "not really", "i don't",
-	"not now", "that's wrong", "i'm not sure", "i don't know",
+	"yes",		"yeah",		"yep",		"yes please",
+	"yes it is",	"yes i do",	"sure",		"okay",
+	"correct",	"right",	"that's right", "that's correct",
+	"i do",		"of course",	"absolutely",	"definitely",
+	"go ahead",	"no",		"nope",		"no thanks",
+	"no thank you", "no it's not",	"not really",	"i don't",
+	"not now",	"that's wrong", "i'm not sure", "i don't know",
 };
 
 static const char digit_rule[] =
 	"<digit> = zero | oh | one | two | three | four | five | six | seven "
-	"| eight | nine | double | triple;\n"
+	"| eight | nine | double;\n"
 	"<tens> = twenty | thirty | forty | fifty | sixty | seventy | eighty "
 	"| ninety;\n"
 	"<teen> = ten | eleven | twelve | thirteen | fourteen | fifteen "
 	"| sixteen | seventeen | eighteen | nineteen;\n"
-	"<digits> = (<digit> | <teen> | <tens> | hundred)+;\n";
+	"<number> = <teen> | <tens> | <tens> <digit> | <digit> hundred;\n"
+	"<digits> = <digit>+ | <number>+;\n";
 
 /* Numbers */
 
 static const char *const units[] = {
-	"zero",	   "one",     "two",	 "three",    "four",
-	"five",	   "six",     "seven",	 "eight",    "nine",
-	"ten",	   "eleven",  "twelve",	 "thirteen", "fourteen",
+	"zero",	   "one",     "two",	   "three",    "four",
+	"five",	   "six",     "seven",	   "eight",    "nine",
+	"ten",	   "eleven",  "twelve",	   "thirteen", "fourteen",
 	"fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 };
-static const char *const tens[] = { "",	     "",      "twenty",	 "thirty",
-				    "forty", "fifty", "sixty",	 "seventy",
+static const char *const tens[] = { "",	      "",      "twenty", "thirty",
+				    "forty",  "fifty", "sixty",	 "seventy",
 				    "eighty", "ninety" };
 
 static void add_word(struct buffer *out, const char *word)
@@ -125,6 +126,16 @@ void sphinx_grammar_init(struct sphinx_grammar *grammar,
 		return;
 	for (size_t i = 0; i < sizeof(yes_no) / sizeof(yes_no[0]); i++)
 		add_phrase(grammar, yes_no[i]);
+}
+
+void sphinx_grammar_copy(struct sphinx_grammar *out,
+			 const struct sphinx_grammar *grammar)
+{
+	*out = (struct sphinx_grammar){ .expect = grammar->expect,
+					.n = grammar->n };
+	out->phrase = mem_new_array(grammar->n + 1, sizeof(char *));
+	for (size_t i = 0; i < grammar->n; i++)
+		out->phrase[i] = mem_dup_str(grammar->phrase[i]);
 }
 
 void sphinx_grammar_reset(struct sphinx_grammar *grammar)

@@ -19,6 +19,8 @@ struct sphinx_grammar {
 /* Copies; a phrase that holds nothing to say is left out. */
 void sphinx_grammar_init(struct sphinx_grammar *grammar,
 			 const struct speech_hint *hint);
+void sphinx_grammar_copy(struct sphinx_grammar *out,
+			 const struct sphinx_grammar *grammar);
 void sphinx_grammar_reset(struct sphinx_grammar *grammar);
 /* False when any words at all are expected: nothing to weigh. */
 bool sphinx_grammar_is_useful(const struct sphinx_grammar *grammar);

@@ -39,8 +39,8 @@ void telephone_band_widen(struct telephone_band *band, int16_t *out,
 			(TELEPHONE_BAND_TAPS - 1) * sizeof(*past));
 		past[TELEPHONE_BAND_TAPS - 1] = in[i];
 		for (int k = 0; k < HALF; k++)
-			between += taps[k] *
-				   (past[HALF - 1 - k] + past[HALF + k]);
+			between +=
+				taps[k] * (past[HALF - 1 - k] + past[HALF + k]);
 		out[2 * i] = clip(past[HALF - 1] * (1 + image));
 		out[2 * i + 1] = clip(between * (1 - image));
 	}
