@@ -151,7 +151,7 @@ void stream_close(struct stream **stream)
 	srtp_context_close(&old->in.key);
 	srtp_context_close(&old->in.old_key);
 	srtp_context_close(&old->out.key);
-	buffer_reset(&old->session.last);
+	stream_forget_sdp(old);
 	old->media->stats.streams--;
 	explicit_bzero(old, sizeof(*old)); /* keys */
 	mem_free(old);

@@ -95,6 +95,9 @@ struct stream {
 void stream_post(struct stream *stream);
 void stream_on_turn(void *owner, const struct pacer_turn *turn);
 
+/* Frees our last description, which holds our key. */
+void stream_forget_sdp(struct stream *stream);
+
 /* Everything that waits in the socket. */
 void stream_receive(struct stream *stream, uint64_t now_us);
 /* An authenticated packet came: the peer lives. */

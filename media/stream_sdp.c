@@ -7,7 +7,11 @@
 #include "core/log.h"
 #include "core/loop.h"
 
-enum { OLD_KEY_US = 2 * 1000 * 1000 };
+enum {
+	OLD_KEY_US = 2 * 1000 * 1000,
+	/* What we write repeats the lines we reject, and we read it again. */
+	PEER_BYTES_MAX = SDP_BYTES_MAX / 2,
+};
 
 static void fill_local(const struct stream *stream, struct negotiate_local *out,
 		       const uint8_t *key)
@@ -26,6 +30,15 @@ static void fill_local(const struct stream *stream, struct negotiate_local *out,
 	sdes_write(out->key, key);
 }
 
+void stream_forget_sdp(struct stream *stream)
+{
+	struct buffer *last = &stream->session.last;
+
+	if (last->ptr)
+		explicit_bzero(last->ptr, last->size); /* our key is in it */
+	buffer_reset(last);
+}
+
 /* The version counts up when anything else did (RFC 3264, 8). */
 static void write_ours(struct stream *stream, struct sdp *sdp,
 		       struct buffer *out)
@@ -42,7 +55,7 @@ static void write_ours(struct stream *stream, struct sdp *sdp,
 		sdp_write(&text, sdp);
 	}
 	buffer_add(out, buffer_slice(&text));
-	buffer_reset(&session->last);
+	stream_forget_sdp(stream);
 	session->last = text;
 }
 
@@ -145,6 +158,11 @@ static void apply(struct stream *stream, const struct negotiated *agreed)
 		start(stream, agreed);
 }
 
+static int parse_theirs(struct sdp *out, struct slice text)
+{
+	return text.len > PEER_BYTES_MAX ? -EINVAL : sdp_parse(out, text);
+}
+
 int stream_take_answer(struct stream *stream, struct slice text)
 {
 	struct negotiated agreed;
@@ -152,7 +170,7 @@ int stream_take_answer(struct stream *stream, struct slice text)
 	int err;
 
 	assert(stream->session.last.len); /* an answer to what? */
-	err = sdp_parse(&theirs, text);
+	err = parse_theirs(&theirs, text);
 	if (err)
 		return err;
 	err = sdp_parse(&ours, buffer_slice(&stream->session.last));
@@ -175,7 +193,7 @@ int stream_take_offer(struct stream *stream, struct slice text,
 	struct sdp theirs, answer;
 	int err;
 
-	err = sdp_parse(&theirs, text);
+	err = parse_theirs(&theirs, text);
 	if (err)
 		return err;
 	fill_local(stream, &local, session->key);

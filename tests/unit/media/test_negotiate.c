@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include "media/negotiate.h"
 
@@ -181,12 +182,61 @@ static void test_answers_to_our_offer(void **state)
 	buffer_reset(&text);
 }
 
+/* Real descriptions by device: what we make of each. */
+static void test_corpus(void **state)
+{
+	static const struct {
+		const char *file;
+		const char *expected; /* in our answer; NULL: refused */
+	} rows[] = {
+		{ "asterisk_chan_sip_hold.sdp", "a=recvonly" },
+		{ "asterisk_pjsip_sdes.sdp",
+		  "m=audio 20000 RTP/SAVP 0 101\r\n" },
+		{ "baresip_srtp_mand.sdp", "a=crypto:2 " },
+		{ "carrier_sbc_ptime.sdp", "a=ptime:20" },
+		{ "cisco_cube.sdp", "a=crypto:2 " },
+		{ "cisco_phone_8845.sdp", "m=video 0 RTP/SAVP 126\r\n" },
+		{ "fax_and_text_beside.sdp", "a=crypto:77 " },
+		{ "freeswitch_offer.sdp", "m=audio 20000 RTP/SAVP 0 101\r\n" },
+		{ "ipv6_linphone.sdp", NULL }, /* we are on IPv4 */
+		{ "kamailio_rtpproxy.sdp", "m=audio 20000 RTP/SAVP 8 96\r\n" },
+		{ "old_hold_null_address.sdp", "a=recvonly" },
+		{ "plain_avp_with_crypto.sdp", NULL },
+		{ "polycom_vvx.sdp", "a=crypto:2 " },
+		{ "rtpengine_savpf.sdp", "m=audio 20000 RTP/SAVPF 0 126\r\n" },
+		{ "yealink_both_profiles.sdp", "m=audio 0 RTP/AVP 0 8\r\n" },
+	};
+	const char *end = strstr(__FILE__, "unit/media/");
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char path[512], text[4096];
+		struct negotiated agreed;
+		struct buffer out;
+		FILE *file;
+		size_t n;
+
+		snprintf(path, sizeof(path), "%.*sfuzz/corpus/sdp/%s",
+			 (int)(end - __FILE__), __FILE__, rows[i].file);
+		file = fopen(path, "rb");
+		assert_non_null(file);
+		n = fread(text, 1, sizeof(text) - 1, file);
+		text[n] = 0;
+		fclose(file);
+		assert_int_equal(answer(&agreed, &out, text),
+				 rows[i].expected ? 0 : -ENOTSUP);
+		if (rows[i].expected)
+			assert_non_null(strstr(out.ptr, rows[i].expected));
+		buffer_reset(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_what_was_agreed),
 		cmocka_unit_test(test_answers_to_our_offer),
+		cmocka_unit_test(test_corpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

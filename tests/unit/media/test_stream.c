@@ -237,6 +237,37 @@ static void test_refuses_plain_audio_and_goes_on(void **state)
 	assert_true(heard(f->a, 9, 16000) > 0.98);
 }
 
+/* What the peer may say is bounded, so that our own answer always reads. */
+static void test_large_offers(void **state)
+{
+	static const size_t sizes[] = { 14000, 17000, 40000 };
+	struct fixture *f = *state;
+
+	end_open(f, f->a);
+	end_open(f, f->b);
+	for (size_t i = 0; i < 3; i++) {
+		struct buffer offer, answer, again;
+		int err;
+
+		buffer_init(&offer, 100000);
+		buffer_init(&answer, 100000);
+		buffer_init(&again, 100000);
+		stream_offer(f->a->stream, &offer);
+		buffer_add_str(&offer, "m=video 9 RTP/AVP");
+		while (offer.len < sizes[i])
+			buffer_add_str(&offer, " 96");
+		buffer_add_str(&offer, "\r\n");
+		err = stream_take_offer(f->b->stream, buffer_slice(&offer),
+					&answer);
+		assert_int_equal(err, i == 0 ? 0 : -EINVAL);
+		stream_offer(f->b->stream, &again);
+		assert_int_equal(buffer_error(&answer), 0);
+		buffer_reset(&offer);
+		buffer_reset(&answer);
+		buffer_reset(&again);
+	}
+}
+
 static void test_silent_peer_times_out_once(void **state)
 {
 	struct fixture *f = *state;
@@ -467,6 +498,7 @@ int main(void)
 		CASE(test_hold_by_null_address),
 		CASE(test_new_key_in_the_call),
 		CASE(test_refuses_plain_audio_and_goes_on),
+		CASE(test_large_offers),
 		CASE(test_silent_peer_times_out_once),
 		CASE(test_stall_skips_and_does_not_burst),
 		CASE(test_position_counts_what_was_sent),

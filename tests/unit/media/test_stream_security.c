@@ -174,7 +174,7 @@ static void test_peer_behind_nat_is_adopted(void **state)
 				       "c=IN IP4 10.0.0.9"),
 			 0);
 	speak(f->b);
-	loop_advance_ms(f->loop, 12000);
+	loop_advance_ms(f->loop, 25000);
 	assert_true(heard(f->a) > 0.97);
 	assert_true(fixture_report(f->a).rtt_ms >= 0); /* RTCP, too */
 }

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Parley and baresip call each other over TLS with SDES SRTP: sound both ways,
+keys, either side hangs up, and nothing of it can be read on the wire."""
+import pytest
+
+import capture as wire
+import sound
+from baresip import Baresip
+from capture import Capture
+from house import FROM, channels, until
+
+GREETING = ("Hello, this is the clinic. We have free appointments on Monday "
+            "morning, on Tuesday afternoon, and on Friday. To book one of "
+            "them now, please press five.")
+PATHWAY = {
+    "name": "Keys",
+    "nodes": [
+        {"id": "greet", "type": "Default", "data": {
+            "name": "Greeting", "isStart": True, "text": GREETING}},
+        {"id": "bye", "type": "End Call", "data": {
+            "name": "Goodbye", "text": "Thank you. Goodbye."}}],
+    "edges": [{"id": "e", "source": "greet", "target": "bye",
+               "label": "pressed 5"}],
+}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sound") / "say.wav"
+    sound.write(path, sound.sweeps(120))
+    return path
+
+
+@pytest.fixture
+def phone(house, source, tmp_path):
+    phones = []
+
+    def start(**options):
+        phones.append(Baresip(tmp_path / f"phone{len(phones)}", house,
+                              source, **options))
+        return phones[-1]
+    yield start
+    for each in phones:
+        each.stop()
+
+
+@pytest.fixture
+def tap(network, tmp_path):
+    tap = Capture(tmp_path)
+    yield tap
+    tap.stop()
+
+
+def agent_has_spoken(house, call_id):
+    return until("the agent has spoken", lambda: any(
+        event["event_type"] == "transcript.assistant"
+        for event in house.events(call_id)), 40)
+
+
+def alike(found):
+    """Most windows are nearly equal: a slip may spoil one."""
+    good = [value for value in found if value > 0.9]
+    assert len(found) >= 4 and len(good) >= 0.75 * len(found), found
+
+
+def check_sound(house, phone, source, call_id, folder):
+    """What each side said is what the other heard."""
+    wav = house.ask("GET", f"/v1/recordings/{call_id}").content
+    rate, caller, agent = channels(wav, folder)
+    assert rate == sound.RATE
+    alike(sound.match(agent, sound.read(phone.dump("dec"))))
+    alike(sound.match(caller, sound.read(source)[:len(caller) * 2]))
+
+
+def check_wire(tap):
+    """Nothing in the clear: not SIP, not sound, not reports."""
+    tap.stop()
+    packets = list(tap.packets())
+    assert not [p for p in packets if p[0] == 6 and
+                (b"SIP/2.0" in p[3] or b"a=crypto" in p[3])]
+    udp = [p for p in packets if p[0] == 17 and
+           (wire.is_media(p[1]) or wire.is_media(p[2]))]
+    rtp = {False: [], True: []}
+    reports = 0
+    for _, source, to, payload in udp:
+        if source % 2:
+            reports += 1
+            assert payload[0] >> 6 == 2 and 200 <= payload[1] <= 204
+            assert payload[-14] & 0x80, "not marked as encrypted"
+            size = 4 * (int.from_bytes(payload[2:4], "big") + 1)
+            second = payload[size:size + 2]
+            assert second[:1] != b"\x81" or second[1:] != b"\xca", "SDES"
+        else:
+            assert payload[0] >> 6 == 2
+            assert wire.longest_run(payload[12:]) < 16, "silence is readable"
+            rtp[wire.is_media(source)].append(payload[12:-10])
+    assert reports >= 2
+    for packets in rtp.values():
+        assert len(packets) > 200
+        assert len(set(packets)) == len(packets)
+        assert wire.entropy(b"".join(packets)) > 7.9, "not like noise"
+
+
+@pytest.mark.parametrize("codec", ["pcmu", "pcma"])
+def test_parley_calls_baresip(house, phone, source, tap, tmp_path, codec):
+    baresip = phone(codec=codec)
+    house.attach(baresip.port)
+    pathway = house.post("/v1/pathway/create", PATHWAY)["pathway_id"]
+    call_id = house.dispatch(task=None, pathway_id=pathway, record=True,
+                             block_interruptions=True)
+    baresip.wait_for("CALL_ESTABLISHED")
+    agent_has_spoken(house, call_id)
+    baresip.command("sndcode", "5")
+    call = house.completed(call_id, 40)
+    assert call["status"] == "completed"
+    assert call["call_ended_by"] == "ASSISTANT"
+    baresip.wait_for("CALL_CLOSED")
+    assert [e["payload"]["button"] for e in house.events(call_id)
+            if e["event_type"] == "button.press"] == ["5"]
+    media = call["media"][0]
+    assert media["codec"].lower().startswith(codec)
+    assert media["lost"] == 0 and media["failed_authentication"] == 0
+    check_sound(house, baresip, source, call_id, tmp_path)
+    check_wire(tap)
+
+
+def dial(house, number):
+    return f"sip:{number}@127.0.0.1:{house.sip_port};transport=tls"
+
+
+def inbound(house, baresip, **settings):
+    """baresip dials a number of ours: the call that Parley took."""
+    house.attach(baresip.port)
+    house.post(f"/v1/inbound/{FROM}", {
+        "record": True, "block_interruptions": True, **settings})
+    baresip.command("dial", dial(house, FROM))
+    baresip.wait_for("CALL_ESTABLISHED")
+    calls = until("the call is listed", lambda: house.get(
+        "/v1/calls?inbound=true")["calls"], 10)
+    assert len(calls) == 1
+    return calls[0]["call_id"]
+
+
+def test_baresip_calls_parley_and_hangs_up(house, phone, source, tap,
+                                           tmp_path):
+    baresip = phone()
+    call_id = inbound(house, baresip, prompt=GREETING)
+    agent_has_spoken(house, call_id)
+    baresip.command("sndcode", "#7")
+    until("the keys", lambda: [
+        e["payload"]["button"] for e in house.events(call_id)
+        if e["event_type"] == "button.press"] == ["#", "7"], 10)
+    baresip.command("hangup")
+    call = house.completed(call_id, 20)
+    assert call["status"] == "completed" and call["inbound"] is True
+    assert call["call_ended_by"] == "USER" and call["to"] == FROM
+    baresip.wait_for("CALL_CLOSED")
+    check_sound(house, baresip, source, call_id, tmp_path)
+    check_wire(tap)
+
+
+def test_a_number_that_is_not_ours(house, phone):
+    baresip = phone()
+    baresip.command("dial", dial(house, "+14155559999"))
+    closed = baresip.wait_for("CALL_CLOSED")
+    assert "404" in closed[0].get("param", ""), closed
+    assert house.get("/v1/calls?inbound=true")["calls"] == []
+
+
+def test_hold_and_resume(house, phone):
+    baresip = phone()
+    call_id = inbound(house, baresip, prompt=GREETING)
+    house.wait_up(call_id)
+    baresip.command("hold")
+    baresip.command("resume")
+    agent_has_spoken(house, call_id)
+    baresip.command("sndcode", "9")
+    until("a key after resuming", lambda: [
+        e for e in house.events(call_id)
+        if e["event_type"] == "button.press"], 10)
+    house.post(f"/v1/calls/{call_id}/stop")
+    baresip.wait_for("CALL_CLOSED")
+    assert house.completed(call_id, 10)["call_ended_by"] == "ASSISTANT"

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* tools/benches/bench.h - the parts of tools/bench that are written in C: what
+ * is measured, its far ends, and floors that do the same system calls and
+ * cryptography without us. Each is a role of one program and speaks JSON, a
+ * line at a time. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+typedef int bench_role_fn(int argc, char **argv);
+
+bench_role_fn bench_media; /* starts one of the next two, and measures it */
+bench_role_fn bench_media_host;
+bench_role_fn bench_media_floor;
+bench_role_fn bench_media_sip;
+bench_role_fn bench_sip_host;
+bench_role_fn bench_sip_load;
+bench_role_fn bench_http_load;
+bench_role_fn bench_tls_floor;
+bench_role_fn bench_tls_floor_load;
+
+/* A number among the arguments, "--name N"; preset when it is not there. */
+uint64_t bench_number(char **argv, const char *name, uint64_t preset);
+/* Likewise a text. */
+const char *bench_text(char **argv, const char *name, const char *preset);
