@@ -70,9 +70,13 @@ static void enter(struct connection *connection, enum state next)
 			    connection);
 }
 
-/* While a request is answered nothing more is taken from the peer. */
+/* Nothing more is taken from the peer while an answer is awaited or sent, and
+ * before what it sent already is understood. An answer given at once costs no
+ * pause. */
 static void hold(struct connection *connection)
 {
+	if (connection->is_paused)
+		return;
 	connection->is_paused = true;
 	link_pause(connection->link);
 }
@@ -148,7 +152,12 @@ static void on_sent(void *owner)
 		return;
 	}
 	enter(connection, IDLE);
-	timer_start(connection->turn, 0, read_on, connection);
+	if (connection->in.len) {
+		hold(connection);
+		timer_start(connection->turn, 0, read_on, connection);
+	} else {
+		want_more(connection);
+	}
 }
 
 static void on_broken(void *owner)
@@ -170,15 +179,15 @@ void connection_answer(struct connection *connection, struct request *request,
 
 	connection->options.stats->answers_4xx += status / 100 == 4;
 	connection->options.stats->answers_5xx += status / 100 == 5;
-	if (connection->state != BUSY) { /* refused before its body */
-		enter(connection, BUSY);
-		hold(connection);
-	}
+	if (connection->state != BUSY)
+		enter(connection, BUSY); /* refused before its body */
 	connection->keeps_alive = answer->keeps_alive;
 	connection->request = NULL;
 	request_close(&request);
 	enter(connection, SENDING);
 	sender_send(connection->sender, answer);
+	if (connection->state == SENDING)
+		hold(connection);
 }
 
 /* ---- reading ---- */
@@ -226,9 +235,10 @@ static void dispatch(struct connection *connection)
 
 	buffer_init(&connection->body, 0);
 	enter(connection, BUSY);
-	hold(connection);
 	request_dispatch(connection->request, buffer_slice(&body));
 	buffer_reset(&body);
+	if (connection->state == BUSY)
+		hold(connection);
 }
 
 static void read_chunked(struct connection *connection)

@@ -9,11 +9,12 @@ struct link;
 struct sender;
 struct work;
 
-/* The last thing that a call below does; may close the sender. */
 struct sender_events {
-	/* All of the answer is queued, and little of it unsent. */
+	/* All of the answer is queued, and little of it unsent. Also comes
+	 * inside sender_send() and sender_go_on(). */
 	void (*on_sent)(void *owner);
-	/* The length that was promised cannot be kept. */
+	/* The length that was promised cannot be kept: comes from the loop
+	 * alone, and may close the sender. */
 	void (*on_broken)(void *owner);
 };
 

@@ -54,22 +54,22 @@ static void arm(struct pacer *pacer)
 }
 
 static void run_entry(struct pacer *pacer, struct pacer_entry *entry,
-		      bool is_send, uint64_t now_us)
+		      bool is_between, uint64_t now_us)
 {
-	uint64_t passed = pacer->next_tick - entry->last[is_send];
+	uint64_t passed = pacer->next_tick - entry->last[is_between];
 	struct pacer_turn turn = { .now_us = now_us,
 				   .due_us = pacer->t0_us +
 					     pacer->next_tick * PACER_SLOT_US,
-				   .is_send = is_send };
+				   .is_between = is_between };
 
 	if (passed > PACER_SLOTS)
 		turn.skipped = (uint32_t)(passed / PACER_SLOTS - 1);
 	pacer->stats.skipped += turn.skipped;
-	entry->last[is_send] = pacer->next_tick;
+	entry->last[is_between] = pacer->next_tick;
 	entry->fn(entry->owner, &turn);
 }
 
-static void run_slot(struct pacer *pacer, unsigned slot, bool is_send,
+static void run_slot(struct pacer *pacer, unsigned slot, bool is_between,
 		     uint64_t now_us)
 {
 	pacer->cursor = pacer->slots[slot];
@@ -77,7 +77,7 @@ static void run_slot(struct pacer *pacer, unsigned slot, bool is_send,
 		struct pacer_entry *entry = pacer->cursor;
 
 		pacer->cursor = entry->next;
-		run_entry(pacer, entry, is_send, now_us);
+		run_entry(pacer, entry, is_between, now_us);
 	}
 }
 

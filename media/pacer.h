@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* media/pacer.h - one absolute clock for all streams: four slots of 5 ms. Each
- * entry has a frame turn every 20 ms and a send turn 10 ms after it, both in
- * its own slot, so that calls spread evenly. After a stall the turns missed
- * are skipped and counted, never made up for. */
+ * entry has a full turn every 20 ms and one in between to look at its socket,
+ * both in its own slot, so that calls spread evenly. After a stall the turns
+ * missed are skipped and counted, never made up for. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ enum { PACER_SLOT_US = 5000, PACER_SLOTS = 4 };
 struct pacer_turn {
 	uint64_t now_us;
 	uint64_t due_us; /* when it should have been: exactly 20 ms apart */
-	bool is_send; /* else it is the frame turn */
+	bool is_between; /* else it is the full turn */
 	uint32_t skipped; /* turns of this kind that a stall took */
 };
 
@@ -26,7 +26,7 @@ struct pacer_entry {
 	struct pacer_entry *prev, *next; /* borrowed: of the same slot */
 	pacer_fn *fn;
 	void *owner;
-	uint64_t last[2]; /* tick of the last frame and send turn */
+	uint64_t last[2]; /* tick of the last full turn and the last between */
 	unsigned slot;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* media/playout_priv.h - the stream's side of the playout: it opens one and
- * takes a frame out of it in each send turn. */
+ * takes a frame out of it in each full turn. */
 #pragma once
 #include "media/playout.h"
 

@@ -58,24 +58,12 @@ static void on_timer(void *arg)
 	}
 }
 
-static void record(struct stream *stream, uint64_t due_us, const int16_t *heard)
-{
-	if (stream->recorder)
-		recorder_add(stream->recorder, due_us, heard,
-			     stream->out.has_frame ? stream->out.frame : NULL);
-}
-
-/* Last: the owner may close the stream in on_frame. */
-static void frame_turn(struct stream *stream, const struct pacer_turn *turn)
+static void hear(struct stream *stream, const struct pacer_turn *turn,
+		 int16_t frame[STREAM_FRAME_SAMPLES])
 {
 	struct stream_in *in = &stream->in;
-	int16_t frame[STREAM_FRAME_SAMPLES];
 	uint64_t arrived_us;
 
-	if (!stream->session.agreed.may_send) {
-		record(stream, turn->due_us, NULL);
-		return;
-	}
 	jitter_skip(&in->jitter, turn->skipped);
 	jitter_get(&in->jitter, frame, &arrived_us, turn->now_us);
 	voice_add(&in->voice, frame, STREAM_FRAME_SAMPLES);
@@ -83,10 +71,26 @@ static void frame_turn(struct stream *stream, const struct pacer_turn *turn)
 		in->voice_us = arrived_us;
 		stream->out.voice_us = 0;
 	}
-	record(stream, turn->due_us, frame);
-	if (stream->events->on_frame)
-		stream->events->on_frame(stream->owner, frame,
-					 in->voice.is_voice);
+}
+
+/* Everything at once, while the caches hold this stream. on_frame is last: the
+ * owner may close the stream in it. */
+static void full_turn(struct stream *stream, const struct pacer_turn *turn)
+{
+	bool hears = stream->session.agreed.may_send;
+	int16_t heard[STREAM_FRAME_SAMPLES], said[STREAM_FRAME_SAMPLES];
+	bool says = stream_send_turn(stream, turn, said);
+
+	stream_rtcp_watch(stream, turn->now_us);
+	stream_in_watch(stream, turn->now_us);
+	if (hears)
+		hear(stream, turn, heard);
+	if (stream->recorder)
+		recorder_add(stream->recorder, turn->due_us,
+			     hears ? heard : NULL, says ? said : NULL);
+	if (hears && stream->events->on_frame)
+		stream->events->on_frame(stream->owner, heard,
+					 stream->in.voice.is_voice);
 }
 
 void stream_on_turn(void *owner, const struct pacer_turn *turn)
@@ -95,13 +99,8 @@ void stream_on_turn(void *owner, const struct pacer_turn *turn)
 
 	stream->in.is_held_up = turn->skipped > 0;
 	stream_receive(stream, turn->now_us);
-	if (turn->is_send) {
-		stream_send_turn(stream, turn);
-		stream_rtcp_watch(stream, turn->now_us);
-		stream_in_watch(stream, turn->now_us);
-	} else {
-		frame_turn(stream, turn);
-	}
+	if (!turn->is_between)
+		full_turn(stream, turn);
 }
 
 int stream_open(struct stream **out, struct media *media,

@@ -72,14 +72,27 @@ static void flush(struct stream *stream, uint32_t timestamp)
 	out->len = 0;
 }
 
-static void send_halves(struct stream *stream)
+/* A packet of 20 ms or two of 10, or a part of a longer one. */
+static void send_codes(struct stream *stream, const uint8_t codes[FRAME])
 {
+	const struct negotiated *agreed = &stream->session.agreed;
 	struct stream_out *out = &stream->out;
 
-	emit_audio(stream, out->timestamp, slice_make(out->payload, HALF));
+	if (agreed->packet_ms > 20) {
+		memcpy(out->payload + out->len, codes, FRAME);
+		out->len += FRAME;
+		if (out->len >= agreed->packet_ms * 8u)
+			flush(stream, out->timestamp + FRAME);
+		return;
+	}
+	flush(stream, out->timestamp);
+	if (agreed->packet_ms == 20) {
+		emit_audio(stream, out->timestamp, slice_make(codes, FRAME));
+		return;
+	}
+	emit_audio(stream, out->timestamp, slice_make(codes, HALF));
 	emit_audio(stream, out->timestamp + HALF,
-		   slice_make(out->payload + HALF, HALF));
-	out->len = 0;
+		   slice_make(codes + HALF, HALF));
 }
 
 static bool is_loud(const int16_t frame[FRAME])
@@ -91,32 +104,22 @@ static bool is_loud(const int16_t frame[FRAME])
 	return sum >= LOUD * FRAME;
 }
 
-static void note_voice(struct stream *stream, uint64_t now_us)
+static bool send_audio(struct stream *stream, uint64_t now_us,
+		       int16_t frame[FRAME])
 {
-	if (stream->in.voice_us && !stream->out.voice_us &&
-	    is_loud(stream->out.frame))
+	const struct codec *codec = codec_get(stream->session.agreed.codec);
+	bool says = playout_take(stream->playout, frame);
+	uint8_t codes[FRAME];
+
+	if (says)
+		codec->encode(&stream->media->g711, codes, frame, FRAME);
+	else
+		memset(codes, codec->silence, FRAME);
+	if (says && stream->in.voice_us && !stream->out.voice_us &&
+	    is_loud(frame))
 		stream->out.voice_us = now_us;
-}
-
-static void send_audio(struct stream *stream, uint64_t now_us)
-{
-	const struct negotiated *agreed = &stream->session.agreed;
-	const struct codec *codec = codec_get(agreed->codec);
-	struct stream_out *out = &stream->out;
-	uint8_t *at = out->payload + out->len;
-
-	out->has_frame = playout_take(stream->playout, out->frame);
-	if (out->has_frame) {
-		codec->encode(&stream->media->g711, at, out->frame, FRAME);
-		note_voice(stream, now_us);
-	} else {
-		memset(at, codec->silence, FRAME);
-	}
-	out->len += FRAME;
-	if (agreed->packet_ms == 10)
-		send_halves(stream);
-	else if (out->len >= agreed->packet_ms * 8u)
-		flush(stream, out->timestamp + FRAME);
+	send_codes(stream, codes);
+	return says;
 }
 
 /* While keys are sent the speech waits: its place is kept. */
@@ -142,11 +145,12 @@ static void send_digit(struct stream *stream)
 	emit(stream, &header, slice_make(turn.payload, sizeof(turn.payload)));
 }
 
-void stream_send_turn(struct stream *stream, const struct pacer_turn *turn)
+bool stream_send_turn(struct stream *stream, const struct pacer_turn *turn,
+		      int16_t frame[FRAME])
 {
 	struct stream_out *out = &stream->out;
+	bool says = false;
 
-	out->has_frame = false;
 	if (turn->skipped)
 		flush(stream, out->timestamp);
 	out->timestamp += turn->skipped * FRAME;
@@ -157,7 +161,8 @@ void stream_send_turn(struct stream *stream, const struct pacer_turn *turn)
 		   stream->session.agreed.dtmf_pt != NEGOTIATE_NO_PT) {
 		send_digit(stream);
 	} else {
-		send_audio(stream, turn->now_us);
+		says = send_audio(stream, turn->now_us, frame);
 	}
 	out->timestamp += FRAME;
+	return says;
 }

@@ -52,10 +52,8 @@ struct stream_out {
 	uint64_t packets, bytes;
 	uint64_t voice_us; /* first voiced frame since in.voice_us, or 0 */
 	struct dtmf_sender dtmf;
-	uint8_t payload[JITTER_PACKET_MAX]; /* of the packet being filled */
+	uint8_t payload[JITTER_PACKET_MAX]; /* of a packet over 20 ms */
 	size_t len;
-	bool has_frame;
-	int16_t frame[STREAM_FRAME_SAMPLES]; /* last sent, for the recording */
 };
 
 struct stream_rtcp {
@@ -107,7 +105,9 @@ void stream_in_watch(struct stream *stream, uint64_t now_us);
 /* Takes from any address again. */
 void stream_in_dissolve(struct stream *stream);
 
-void stream_send_turn(struct stream *stream, const struct pacer_turn *turn);
+/* False: silence is sent; else frame holds what is. */
+bool stream_send_turn(struct stream *stream, const struct pacer_turn *turn,
+		      int16_t frame[STREAM_FRAME_SAMPLES]);
 /* New key: new SSRC and sequence, as if another had begun to speak. */
 void stream_out_start(struct stream *stream);
 

@@ -108,6 +108,7 @@ static void start_recording(struct call *call)
 		return;
 	}
 	call->row.recording = file;
+	call->outcome.file = path;
 	recordings_put(call->service->store, &row, (struct store_reply){ 0 });
 }
 
@@ -315,8 +316,7 @@ static struct call *call_new(struct service *service,
 	call->service = service;
 	call->arena = arena_open();
 	copy_row(call, row);
-	call->prepared.settings =
-		prepare_settings(service, call->arena, &call->row);
+	call->prepared.settings = json_parse(slice_of(row->request), NULL);
 	call->timer = timer_new(service->loop);
 	call->timeline = timeline_open(service->loop, on_event, call);
 	call->outcome.recorded_ms = -1;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "agent/call/call_priv.h"
 #include "agent/call/record.h"
 #include "agent/call/webhook.h"
@@ -161,9 +162,14 @@ static void on_summary(void *owner, const struct model_answer *answer)
 	check_closed(call);
 }
 
-static void touch_disk(void *arg)
+/* On the disk thread: all that was queued before us is written. */
+static void measure_file(void *arg)
 {
-	(void)arg; /* the disk thread got here: all before us is done */
+	struct call *call = arg;
+	struct stat st;
+
+	if (call->outcome.file && !stat(call->outcome.file, &st))
+		call->outcome.recorded_bytes = st.st_size;
 }
 
 static void on_disk_done(void *arg)
@@ -201,7 +207,7 @@ static void ask_summary(struct call *call, const json_t *history)
 
 static void wait_disk(struct call *call)
 {
-	static const struct job_fns fns = { touch_disk, on_disk_done };
+	static const struct job_fns fns = { measure_file, on_disk_done };
 
 	call->life.waits_disk = true;
 	work_queue(call->service->work, WORK_DISK, NULL, &fns, call);
@@ -291,6 +297,8 @@ static void put_recording(struct call *call)
 		.call_id = call->row.id,
 		.org_id = call->row.org_id,
 		.file = call->row.recording,
+		.bytes = call->life.waits_disk ? 0
+					       : call->outcome.recorded_bytes,
 		.duration_ms = call->outcome.recorded_ms,
 		.complete = !call->outcome.recording_failed,
 		.created_ms = call->row.times.answered_ms,

@@ -29,7 +29,8 @@ struct call_outcome {
 	json_t *latency; /* owned */
 	json_t *media; /* owned */
 	json_t *variables; /* owned */
-	int64_t recorded_ms;
+	const char *file; /* path of the recording, in the arena, or NULL */
+	int64_t recorded_ms, recorded_bytes;
 	bool recording_failed;
 };
 

@@ -2,7 +2,6 @@
 #include "agent/call/closing.h"
 
 #include <string.h>
-#include "agent/call/prepare.h"
 #include "agent/call/record.h"
 #include "core/id.h"
 #include "core/json.h"
@@ -13,7 +12,7 @@ void closing_complete(struct service *service, const struct call_row *row,
 		      struct store_reply reply)
 {
 	struct arena *arena = arena_open();
-	json_t *settings = prepare_settings(service, arena, row);
+	json_t *settings = json_parse(slice_of(row->request), NULL);
 	struct event_list events = { 0 };
 	char webhook_id[ID_UUID_SIZE];
 	struct call_end end = {

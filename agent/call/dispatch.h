@@ -19,7 +19,8 @@ void dispatch_close(struct dispatch **dispatch); /* no live calls left */
 /* The queue has changed: something was stored as queued. */
 void dispatch_wake(struct dispatch *dispatch);
 /* Ends a queued or live call of the organisation; done follows when the call
- * is completed in the store (0 also for one that had ended). -ENOENT. */
+ * is completed in the store (0 also for one that had ended), never inside this
+ * call. -ENOENT; -EBUSY: eight wait for it already. */
 void dispatch_stop(struct dispatch *dispatch, const char *org_id,
 		   const char *call_id, struct store_reply reply);
 /* An incoming INVITE: ua_events.on_invite. Returns 0 or a SIP status. */

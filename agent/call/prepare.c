@@ -97,29 +97,12 @@ static void load_limits(struct prepared *out, struct service *service,
 	out->max_ms = (uint64_t)(minutes * 60000.0);
 }
 
-json_t *prepare_settings(struct service *service, struct arena *arena,
-			 const struct call_row *row)
-{
-	json_t *settings = json_parse(slice_of(row->request), NULL);
-	struct org_row org;
-
-	if (!json_is_object(settings)) {
-		json_decref(settings);
-		return NULL;
-	}
-	if (!json_str(settings, "webhook") &&
-	    !orgs_get(service->store, arena, row->org_id, &org) &&
-	    org.webhook_url && org.webhook_url[0])
-		json_put_str(settings, "webhook", org.webhook_url);
-	return settings;
-}
-
 int prepare(struct prepared *out, struct service *service, struct arena *arena,
 	    const struct call_row *row)
 {
 	if (!out->settings)
-		out->settings = prepare_settings(service, arena, row);
-	if (!out->settings)
+		out->settings = json_parse(slice_of(row->request), NULL);
+	if (!json_is_object(out->settings))
 		return fail(out, "The call's stored settings are damaged.");
 	load_limits(out, service, arena, row);
 	return load_graph(out, service, arena, row);

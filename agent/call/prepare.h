@@ -16,10 +16,6 @@ struct prepared {
 	char why[240]; /* error_message when it failed */
 };
 
-/* The settings that row was stored with, the organisation's webhook where they
- * name none. NULL: damaged. The caller owns the reference. */
-json_t *prepare_settings(struct service *service, struct arena *arena,
-			 const struct call_row *row);
 /* Reads graph and limits, and settings when they are not there yet. 0, or
  * -EINVAL with why set. Whatever it returns, prepared_reset() follows. */
 int prepare(struct prepared *out, struct service *service, struct arena *arena,

@@ -30,7 +30,7 @@ struct engine {
 };
 
 struct turn {
-	STAILQ_ENTRY(turn) entry;
+	TAILQ_ENTRY(turn) entry;
 	struct sphinx_grammar grammar; /* owned */
 	int16_t *samples; /* owned */
 	size_t n, size;
@@ -72,7 +72,7 @@ struct ear {
 	enum state state;
 	struct sphinx_grammar hint; /* owned: for turns to come */
 	struct sphinx_mean mean; /* of this caller's line */
-	STAILQ_HEAD(turns, turn) turns; /* owned */
+	TAILQ_HEAD(turns, turn) turns; /* owned */
 	struct sphinx_waiter waiter;
 	struct sphinx_utterance *utterance; /* owned while no job holds it */
 	struct chunk *working; /* owned by its job */
@@ -138,9 +138,9 @@ static void note_error(struct engine *engine, int err)
 
 static void drop_turn(struct ear *ear)
 {
-	struct turn *turn = STAILQ_FIRST(&ear->turns);
+	struct turn *turn = TAILQ_FIRST(&ear->turns);
 
-	STAILQ_REMOVE_HEAD(&ear->turns, entry);
+	TAILQ_REMOVE(&ear->turns, turn, entry);
 	free_turn(turn);
 	mem_free(ear->partial);
 	ear->partial = NULL;
@@ -207,7 +207,7 @@ static void on_chunk(void *arg)
 static void start_chunk(struct ear *ear)
 {
 	static const struct job_fns fns = { run_chunk, on_chunk };
-	struct turn *turn = STAILQ_FIRST(&ear->turns);
+	struct turn *turn = TAILQ_FIRST(&ear->turns);
 	size_t n = turn->n - turn->taken;
 	struct chunk *chunk;
 
@@ -236,7 +236,7 @@ static void start_chunk(struct ear *ear)
 static void on_lease(void *arg, const struct sphinx_lease *lease)
 {
 	struct ear *ear = arg;
-	struct turn *turn = STAILQ_FIRST(&ear->turns);
+	struct turn *turn = TAILQ_FIRST(&ear->turns);
 
 	timer_stop(ear->timer);
 	enter(ear, HEARING);
@@ -275,14 +275,14 @@ static void on_empty(void *arg)
 
 static void start_patience(struct ear *ear)
 {
-	if (ear->state == WAITING && STAILQ_FIRST(&ear->turns)->is_finished &&
+	if (ear->state == WAITING && TAILQ_FIRST(&ear->turns)->is_finished &&
 	    !timer_is_armed(ear->timer))
 		timer_start(ear->timer, PATIENCE_MS, on_impatient, ear);
 }
 
 static void start_turn(struct ear *ear)
 {
-	struct turn *turn = STAILQ_FIRST(&ear->turns);
+	struct turn *turn = TAILQ_FIRST(&ear->turns);
 
 	if (!turn || ear->state != RESTING)
 		return;
@@ -302,13 +302,13 @@ static void start_turn(struct ear *ear)
 /* The turn that audio belongs to: a new one after hearing_finish(). */
 static struct turn *last_turn(struct ear *ear)
 {
-	struct turn *turn = STAILQ_LAST(&ear->turns, turn, entry);
+	struct turn *turn = TAILQ_LAST(&ear->turns, turns);
 
 	if (turn && !turn->is_finished)
 		return turn;
 	turn = mem_new(sizeof(*turn));
 	sphinx_grammar_copy(&turn->grammar, &ear->hint);
-	STAILQ_INSERT_TAIL(&ear->turns, turn, entry);
+	TAILQ_INSERT_TAIL(&ear->turns, turn, entry);
 	return turn;
 }
 
@@ -342,7 +342,7 @@ static int sphinx_open(struct hearing **out, struct speech *speech,
 			     .timer = timer_new(engine->loop),
 			     .waiter = { .on_lease = on_lease } };
 	ear->waiter.owner = ear;
-	STAILQ_INIT(&ear->turns);
+	TAILQ_INIT(&ear->turns);
 	sphinx_mean_init(&ear->mean);
 	*out = &ear->base;
 	return 0;
@@ -392,8 +392,8 @@ static void sphinx_close(struct hearing **hearing)
 	}
 	sphinx_pool_forget(ear->engine->pool, &ear->waiter);
 	free_utterance(ear->engine, ear->utterance);
-	while ((turn = STAILQ_FIRST(&ear->turns)) != NULL) {
-		STAILQ_REMOVE_HEAD(&ear->turns, entry);
+	while ((turn = TAILQ_FIRST(&ear->turns)) != NULL) {
+		TAILQ_REMOVE(&ear->turns, turn, entry);
 		free_turn(turn);
 	}
 	timer_close(&ear->timer);

@@ -6,12 +6,11 @@
 #include <sphinxbase/err.h>
 #include <sphinxbase/feat.h>
 #include "agent/engine/speech_flite.h"
-#include "agent/engine/sphinx_grammar.h"
-#include "core/buffer.h"
+#include "agent/engine/sphinx_fsg.h"
 #include "core/mem.h"
 
 /* Words that were added make the dictionary grow; past this it starts anew. */
-enum { ADDED_WORDS_MAX = 500, GRAMMAR_BYTES = 64 * 1024 };
+enum { ADDED_WORDS_MAX = 500 };
 
 struct sphinx_decoder {
 	enum sphinx_kind kind;
@@ -22,8 +21,7 @@ struct sphinx_decoder {
 
 /* Mean of synthetic speech over mu-law and the widened band. */
 static const struct sphinx_mean telephone = {
-	{ 51.11f, 4.77f, 2.41f, 13.03f, 0.90f, -5.23f, 7.57f, -4.84f, 4.14f,
-	  4.66f, -1.72f, 9.05f, 3.70f },
+	{ 51.47f, 3.36f, 1.57f, 13.91f, 1.44f, -5.74f, 7.94f, -7.77f, -1.39f, 1.86f, -1.81f, 6.39f, -0.64f },
 };
 
 void sphinx_mean_init(struct sphinx_mean *mean)
@@ -89,16 +87,16 @@ static bool knows_word(void *owner, const char *word)
 static int set_grammar(struct sphinx_decoder *decoder,
 		       const struct sphinx_grammar *grammar)
 {
-	struct buffer text;
-	int err = 0;
+	const struct sphinx_words words = { knows_word, decoder };
+	fsg_model_t *fsg = sphinx_fsg_build(grammar, decoder->ps, &words);
+	int err = -EINVAL;
 
-	buffer_init(&text, GRAMMAR_BYTES);
-	sphinx_grammar_write(&text, grammar, knows_word, decoder);
-	if (buffer_error(&text) ||
-	    ps_set_jsgf_string(decoder->ps, "turn", buffer_str(&text)) < 0 ||
-	    ps_set_search(decoder->ps, "turn") < 0)
-		err = -EINVAL;
-	buffer_reset(&text);
+	if (!fsg)
+		return -EINVAL;
+	if (ps_set_fsg(decoder->ps, "turn", fsg) == 0 &&
+	    ps_set_search(decoder->ps, "turn") == 0)
+		err = 0;
+	fsg_model_free(fsg);
 	return err;
 }
 

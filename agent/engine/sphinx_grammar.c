@@ -8,7 +8,7 @@
 #include "core/mem.h"
 
 static const char *const yes_no[] = {
-	"yes",		"yeah",		"yep",		"yes please",
+	"yes",		"yeah",				"yes please",
 	"yes it is",	"yes i do",	"sure",		"okay",
 	"correct",	"right",	"that's right", "that's correct",
 	"i do",		"of course",	"absolutely",	"definitely",
@@ -16,16 +16,6 @@ static const char *const yes_no[] = {
 	"no thank you", "no it's not",	"not really",	"i don't",
 	"not now",	"that's wrong", "i'm not sure", "i don't know",
 };
-
-static const char digit_rule[] =
-	"<digit> = zero | oh | one | two | three | four | five | six | seven "
-	"| eight | nine | double;\n"
-	"<tens> = twenty | thirty | forty | fifty | sixty | seventy | eighty "
-	"| ninety;\n"
-	"<teen> = ten | eleven | twelve | thirteen | fourteen | fifteen "
-	"| sixteen | seventeen | eighteen | nineteen;\n"
-	"<number> = <teen> | <tens> | <tens> <digit> | <digit> hundred;\n"
-	"<digits> = <digit>+ | <number>+;\n";
 
 /* Numbers */
 
@@ -149,50 +139,4 @@ void sphinx_grammar_reset(struct sphinx_grammar *grammar)
 bool sphinx_grammar_is_useful(const struct sphinx_grammar *grammar)
 {
 	return grammar->expect != SPEECH_ANY || grammar->n > 0;
-}
-
-/* JSGF */
-
-struct checker {
-	bool (*word_ok)(void *owner, const char *word);
-	void *owner;
-};
-
-static bool can_say(const struct checker *checker, const char *phrase)
-{
-	struct slice rest = slice_of(phrase);
-	bool is_good = true;
-
-	while (rest.len && is_good) {
-		char *word = slice_dup(slice_cut(&rest, ' '));
-
-		is_good = checker->word_ok(checker->owner, word);
-		mem_free(word);
-	}
-	return is_good;
-}
-
-void sphinx_grammar_write(struct buffer *out,
-			  const struct sphinx_grammar *grammar,
-			  bool (*word_ok)(void *owner, const char *word),
-			  void *owner)
-{
-	struct checker checker = { word_ok, owner };
-	const char *bar = "";
-
-	buffer_add_str(out, "#JSGF V1.0;\ngrammar turn;\n");
-	if (grammar->expect == SPEECH_DIGITS)
-		buffer_add_str(out, digit_rule);
-	buffer_add_str(out, "public <turn> = ");
-	if (grammar->expect == SPEECH_DIGITS) {
-		buffer_add_str(out, "<digits>");
-		bar = "\n| ";
-	}
-	for (size_t i = 0; i < grammar->n; i++) {
-		if (!can_say(&checker, grammar->phrase[i]))
-			continue;
-		buffer_printf(out, "%s%s", bar, grammar->phrase[i]);
-		bar = "\n| ";
-	}
-	buffer_add_str(out, ";\n");
 }

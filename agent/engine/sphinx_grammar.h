@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* agent/engine/sphinx_grammar.h - what a turn is expected to hold, as phrases
- * the recogniser can spell: lower-case a to z, numbers as words; and the JSGF
- * made of them. */
+ * the recogniser can spell: lower-case a to z, numbers as words. */
 #pragma once
 #include <stdbool.h>
 #include "agent/engine/speech.h"
@@ -24,11 +23,5 @@ void sphinx_grammar_copy(struct sphinx_grammar *out,
 void sphinx_grammar_reset(struct sphinx_grammar *grammar);
 /* False when any words at all are expected: nothing to weigh. */
 bool sphinx_grammar_is_useful(const struct sphinx_grammar *grammar);
-/* word_ok says whether a word has a pronunciation; phrases with one that has
- * none are left out. */
-void sphinx_grammar_write(struct buffer *out,
-			  const struct sphinx_grammar *grammar,
-			  bool (*word_ok)(void *owner, const char *word),
-			  void *owner);
 /* "Press 1, O'Neill!" as "press one o'neill"; "" when nothing is left. */
 void sphinx_phrase_write(struct buffer *out, const char *text);

@@ -80,7 +80,7 @@ class Client(threading.Thread):
         n = 0
         while not self.is_over:
             try:
-                if n % 4 == 0:
+                if n % 3 == 0:
                     self.dispatch(session)
                 self.look(session)
             except requests.RequestException:

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import threading
 
-from house import free_port, read_text, until
+from house import TO, free_port, read_text, until
 
 CONFIG = """\
 sip_listen 127.0.0.1:{sip}
@@ -32,7 +32,7 @@ module_app debug_cmd.so
 module_app ctrl_tcp.so
 ctrl_tcp_listen 127.0.0.1:{control}
 """
-ACCOUNT = ("<sip:bob@127.0.0.1:{sip};transport=tls>;regint=0;"
+ACCOUNT = ("<sip:{number}@127.0.0.1:{sip};transport=tls>;regint=0;"
            "mediaenc=srtp-mand;audio_codecs={codec};answermode=auto\n")
 
 
@@ -49,7 +49,7 @@ class Baresip:
             sip=sip, pem=pem, ca=house.init["ca_file"], source=source,
             folder=self.folder, control=control))
         (self.folder / "accounts").write_text(
-            ACCOUNT.format(sip=sip, codec=codec))
+            ACCOUNT.format(number=TO, sip=sip, codec=codec))
         for name in ("contacts", "uuid"):
             (self.folder / name).write_text("")
         self.log = self.folder / "log"

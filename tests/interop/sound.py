@@ -73,17 +73,25 @@ def search(window, heard, places):
                default=(0.0, 0))
 
 
+def far(part, loud):
+    """Where in the envelope loud it may be: the four likeliest places."""
+    ranked = sorted(((likeness(part, loud[at:at + len(part)]), at)
+                     for at in range(len(loud) - len(part))), reverse=True)
+    return [at * ENVELOPE for _, at in ranked[:4]]
+
+
 def match(reference, heard):
-    """How well each loud half second of the reference is found in heard, near
-    where the two as a whole agree: 0.2 s to either side, for a jitter buffer
-    moves."""
-    loud = envelope(reference)
-    lag = offset(loud, envelope(heard))
+    """How well each loud half second of the reference is found in heard: where
+    it is expected, then 0.2 s to either side, for a jitter buffer moves, then
+    anywhere, for a busy machine stalls."""
+    loud, all_loud = envelope(reference), envelope(heard)
+    lag = offset(loud, all_loud)
     floor = max(loud, default=0) // 8
     length = WINDOW // ENVELOPE
     found = []
     for start in range(0, len(loud) - length, length):
-        if min(loud[start:start + length:5]) < floor:
+        part = loud[start:start + length]
+        if sum(point >= floor for point in part) < 0.6 * length:
             continue
         window = reference[start * ENVELOPE:][:WINDOW]
         centre = start * ENVELOPE + lag
@@ -91,6 +99,10 @@ def match(reference, heard):
         if value < 0.9:
             value, at = search(window, heard,
                                range(centre - 1600, centre + 1600))
+        if value < 0.9:
+            value, at = max((value, at), *(search(window, heard, range(
+                place - ENVELOPE, place + ENVELOPE))
+                for place in far(part, all_loud)))
         if value > 0.9:
             lag = at - start * ENVELOPE
         found.append(value)

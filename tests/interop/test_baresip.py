@@ -12,6 +12,8 @@ from house import FROM, channels, until
 GREETING = ("Hello, this is the clinic. We have free appointments on Monday "
             "morning, on Tuesday afternoon, and on Friday. To book one of "
             "them now, please press five.")
+# What baresip sends as the first RTCP, in the clear, to open a NAT.
+PINHOLE = b"PINGPONG"
 PATHWAY = {
     "name": "Keys",
     "nodes": [
@@ -83,6 +85,8 @@ def check_wire(tap):
     rtp = {False: [], True: []}
     reports = 0
     for _, source, to, payload in udp:
+        if not wire.is_media(source) and payload.endswith(PINHOLE):
+            continue
         if source % 2:
             reports += 1
             assert payload[0] >> 6 == 2 and 200 <= payload[1] <= 204
@@ -119,7 +123,8 @@ def test_parley_calls_baresip(house, phone, source, tap, tmp_path, codec):
             if e["event_type"] == "button.press"] == ["5"]
     media = call["media"][0]
     assert media["codec"].lower().startswith(codec)
-    assert media["lost"] == 0 and media["failed_authentication"] == 0
+    assert media["lost"] == 0
+    assert media["failed_authentication"] <= 1  # PINHOLE
     check_sound(house, baresip, source, call_id, tmp_path)
     check_wire(tap)
 

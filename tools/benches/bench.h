@@ -11,15 +11,16 @@
 
 typedef int bench_role_fn(int argc, char **argv);
 
-bench_role_fn bench_media; /* starts one of the next two, and measures it */
-bench_role_fn bench_media_host;
-bench_role_fn bench_media_floor;
-bench_role_fn bench_media_sip;
-bench_role_fn bench_sip_host;
-bench_role_fn bench_sip_load;
-bench_role_fn bench_http_load;
-bench_role_fn bench_tls_floor;
-bench_role_fn bench_tls_floor_load;
+int bench_media(int argc,
+		char **argv); /* starts one of the next two, and measures it */
+int bench_media_host(int argc, char **argv);
+int bench_media_floor(int argc, char **argv);
+int bench_media_sip(int argc, char **argv);
+int bench_sip_host(int argc, char **argv);
+int bench_sip_load(int argc, char **argv);
+int bench_http_load(int argc, char **argv);
+int bench_tls_floor(int argc, char **argv);
+int bench_tls_floor_load(int argc, char **argv);
 
 /* A number among the arguments, "--name N"; preset when it is not there. */
 uint64_t bench_number(char **argv, const char *name, uint64_t preset);

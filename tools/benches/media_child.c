@@ -140,7 +140,7 @@ void child_voice(int16_t *out, size_t n)
 		for (int k = 1; k <= 8; k++)
 			sum += sin(at * 2 * M_PI * 140 * k) / k;
 		noise = noise * 1664525u + 1013904223u;
-		out[i] = (int16_t)(loud * sum * 5000 +
-				   (double)(noise >> 28) - 8);
+		out[i] = (int16_t)(loud * sum * 5000 + (double)(noise >> 28) -
+				   8);
 	}
 }

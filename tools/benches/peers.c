@@ -164,8 +164,8 @@ static void report(struct peers *peers, struct peer *peer)
 
 	if (!srtp_seal_rtcp(peer->send, packet.bytes, &len))
 		peers->rtcp_out += sendto(peers->rtcp_fd, packet.bytes, len, 0,
-					&peer->far.rtcp.sa,
-					addr_size(&peer->far.rtcp)) > 0;
+					  &peer->far.rtcp.sa,
+					  addr_size(&peer->far.rtcp)) > 0;
 }
 
 void peers_turn(struct peers *peers)

@@ -194,8 +194,8 @@ int floor_tls_open(struct floor_tls *tls, char **argv, int endpoint)
 	tls_compat_conf_limits(&tls->conf);
 	mbedtls_ssl_conf_ciphersuites(&tls->conf, suites);
 	ret = ret ? ret
-		  : mbedtls_x509_crt_parse_file(
-			    &tls->ca, bench_text(argv, "--ca", ""));
+		  : mbedtls_x509_crt_parse_file(&tls->ca,
+						bench_text(argv, "--ca", ""));
 	mbedtls_ssl_conf_ca_chain(&tls->conf, &tls->ca, NULL);
 	if (ret || endpoint == MBEDTLS_SSL_IS_CLIENT)
 		return ret;

@@ -285,7 +285,7 @@ static void open_media(struct house *house, struct media **out, uint16_t port,
 		.port_max = (uint16_t)(port + ports - 1),
 		.codecs = { MEDIA_PCMU, MEDIA_PCMA },
 		.n_codecs = 2,
-		.timeout_ms = 30000,
+		.timeout_ms = 15000,
 	};
 
 	addr_parse(&options.bind, SLICE("127.0.0.1"), 0);
@@ -294,11 +294,10 @@ static void open_media(struct house *house, struct media **out, uint16_t port,
 
 static void open_config(struct house *house)
 {
-	char *env[] = {
-		arena_printf(house->arena, "PARLEY_RECORDINGS_PATH=%s", dir),
-		"PARLEY_SIP_RING_TIMEOUT_S=20", "PARLEY_AGENT_MAX_CALLS=12",
-		NULL
-	};
+	char *env[] = { arena_printf(house->arena, "PARLEY_RECORDINGS_PATH=%s",
+				     dir),
+			"PARLEY_SIP_RING_TIMEOUT_S=20",
+			"PARLEY_AGENT_MAX_CALLS=12", NULL };
 	struct config *config = NULL;
 	struct buffer why;
 
@@ -575,9 +574,10 @@ void house_sql(struct house *house, const char *sql)
 
 const char *house_queue(struct house *house, const char *settings)
 {
-	json_t *tree = rig_json(settings ? settings
-					 : "{'pathway_id':'" HOUSE_PATHWAY
-					   "','webhook':'https://hook.test/x'}");
+	json_t *tree =
+		rig_json(settings ? settings
+				  : "{'pathway_id':'" HOUSE_PATHWAY
+				    "','webhook':'https://hook.test/x'}");
 	char *text = json_text(tree);
 	char id[ID_UUID_SIZE];
 	struct call_row row = { .id = id,
@@ -603,9 +603,9 @@ struct call_row house_call(struct house *house, const char *id)
 {
 	struct call_row row = { 0 };
 
-	assert_int_equal(calls_get(house->service.store, house->arena, NULL, id,
-				   &row),
-			 0);
+	assert_int_equal(
+		calls_get(house->service.store, house->arena, NULL, id, &row),
+		0);
 	return row;
 }
 
@@ -630,8 +630,7 @@ void house_finish(struct house *house, const char *id, uint64_t ms)
 		 buffer_str(&house->actor.log));
 }
 
-const char *house_at(struct house *house, const json_t *record,
-		     const char *at)
+const char *house_at(struct house *house, const json_t *record, const char *at)
 {
 	int err = 0;
 	json_t *value = json_path(record, slice_of(at), &err);

@@ -22,9 +22,9 @@
 #include "store/orgs.h"
 #include "tests/unit/agent/fixture_speech.h"
 
-#define HOUSE_ORG "0b9f1c3e-0000-4000-8000-000000000001"
-#define HOUSE_NUMBER "+14155550100"
-#define HOUSE_CALLEE "+14155550199"
+#define HOUSE_ORG     "0b9f1c3e-0000-4000-8000-000000000001"
+#define HOUSE_NUMBER  "+14155550100"
+#define HOUSE_CALLEE  "+14155550199"
 #define HOUSE_PATHWAY "0b9f1c3e-0000-4000-8000-0000000000aa"
 
 enum { HOUSE_POSTS = 64, FAR_LEGS = 16 };

@@ -42,10 +42,10 @@ struct ear {
 void actor_speech(int16_t *out, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = i % 800 >= 640 ? 0 :
-					  (int16_t)(8000 * sin(2 * M_PI * 300 *
-							       (double)i /
-							       8000));
+		out[i] = i % 800 >= 640
+				 ? 0
+				 : (int16_t)(8000 * sin(2 * M_PI * 300 *
+							(double)i / 8000));
 }
 
 /* ---- speech out ---- */
@@ -180,9 +180,9 @@ static void on_final(void *arg)
 		ear->n_pending * sizeof(ear->pending[0]));
 	if (ear->n_pending)
 		timer_start_at(ear->timer,
-			       ear->pending[0].due_us > now_us ?
-				       ear->pending[0].due_us :
-				       now_us,
+			       ear->pending[0].due_us > now_us
+				       ? ear->pending[0].due_us
+				       : now_us,
 			       on_final, ear);
 	ear->events->on_final(ear->owner, text, 0.9);
 }

@@ -45,12 +45,11 @@ static void join(struct talk *talk)
 	assert_int_equal(stream_open(&talk->caller, talk->media, &theirs, talk),
 			 0);
 	stream_offer(talk->caller, &offer);
-	assert_int_equal(stream_take_offer(talk->stream, buffer_slice(&offer),
-					   &answer),
-			 0);
-	assert_int_equal(stream_take_answer(talk->caller,
-					    buffer_slice(&answer)),
-			 0);
+	assert_int_equal(
+		stream_take_offer(talk->stream, buffer_slice(&offer), &answer),
+		0);
+	assert_int_equal(
+		stream_take_answer(talk->caller, buffer_slice(&answer)), 0);
 	buffer_reset(&offer);
 	buffer_reset(&answer);
 }

@@ -305,8 +305,7 @@ static void waits_for_all_digits_spoken(void **state)
 {
 	struct talk *talk = *state;
 
-	ACTOR_HEARS(&talk->actor,
-		    { "one two three four", "one two", 300 });
+	ACTOR_HEARS(&talk->actor, { "one two three four", "one two", 300 });
 	talk_open(talk, &(struct talk_settings){ digit_nodes, digit_edges });
 	talk_until(talk, "transcript.assistant", NULL);
 	talk_run(talk, 100);
@@ -392,9 +391,9 @@ static void measures_what_the_caller_waited(void **state)
 	ACTOR_HEARS(&talk->actor, { "certainly so" });
 	talk->actor.final_ms = 70;
 	talk->actor.first_ms = 110;
-	talk_open(talk, &(struct talk_settings){
-				nodes,
-				"[{'id':'1','source':'a','target':'b'}]" });
+	talk_open(talk,
+		  &(struct talk_settings){
+			  nodes, "[{'id':'1','source':'a','target':'b'}]" });
 	talk_until(talk, "transcript.assistant", NULL);
 	talk_run(talk, 400);
 	talk_speak(talk, 620);
@@ -404,19 +403,17 @@ static void measures_what_the_caller_waited(void **state)
 			 1);
 	turn = json_array_get(json_object_get(latency, "per_turn"), 0);
 	total = json_integer_value(json_object_get(turn, "total"));
-	json_object_foreach(turn, key, value)
-		parts += strcmp(key, "total") ? json_integer_value(value) : 0;
+	json_object_foreach(turn, key, value) parts +=
+		strcmp(key, "total") ? json_integer_value(value) : 0;
 	/* 500 of silence, 70 and 110 of the engines, jitter and frames. */
 	assert_in_range(total, 680, 780);
-	assert_in_range(json_integer_value(
-				json_object_get(turn, "end_of_turn")),
-			500, 580);
-	assert_int_equal(json_integer_value(
-				 json_object_get(turn, "recogniser")),
-			 70);
-	assert_int_equal(json_integer_value(
-				 json_object_get(turn, "synthesiser")),
-			 110);
+	assert_in_range(
+		json_integer_value(json_object_get(turn, "end_of_turn")), 500,
+		580);
+	assert_int_equal(
+		json_integer_value(json_object_get(turn, "recogniser")), 70);
+	assert_int_equal(
+		json_integer_value(json_object_get(turn, "synthesiser")), 110);
 	assert_in_range(total - parts, 0, 2); /* each part is cut to ms */
 	json_decref(latency);
 }
@@ -445,8 +442,8 @@ static void stops_with_what_was_heard_so_far(void **state)
 	talk_run(talk, 450);
 	dialogue_stop(talk->dialogue);
 	expect_event(talk, "transcript.assistant {'text':'One two three");
-	assert_int_equal(json_array_size(pathway_history(dialogue_pathway(
-				 talk->dialogue))),
+	assert_int_equal(json_array_size(pathway_history(
+				 dialogue_pathway(talk->dialogue))),
 			 2);
 	buffer_clear(&talk->events);
 	talk_speak(talk, 1000);

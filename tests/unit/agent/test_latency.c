@@ -101,17 +101,13 @@ static void ranks_percentiles(void **state)
 	latency_init(&latency);
 	for (uint64_t i = 1; i <= 100; i++) {
 		mark_all(&latency, 1000000);
-		assert_int_equal(
-			latency_finish(&latency, 1580000 + i * 1000),
-			580 + (int)i);
+		assert_int_equal(latency_finish(&latency, 1580000 + i * 1000),
+				 580 + (int)i);
 	}
 	json = latency_json(&latency);
-	assert_int_equal(json_integer_value(json_object_get(json, "p50")),
-			 630);
-	assert_int_equal(json_integer_value(json_object_get(json, "p95")),
-			 675);
-	assert_int_equal(json_integer_value(json_object_get(json, "p99")),
-			 679);
+	assert_int_equal(json_integer_value(json_object_get(json, "p50")), 630);
+	assert_int_equal(json_integer_value(json_object_get(json, "p95")), 675);
+	assert_int_equal(json_integer_value(json_object_get(json, "p99")), 679);
 	json_decref(json);
 	latency_reset(&latency);
 }

@@ -44,8 +44,7 @@ static void open_line(struct talk *talk, struct watch *watch, const char *said)
 		.on_finished = on_finished,
 	};
 	struct line_options options = { .speech = &talk->actor.base,
-					.playout =
-						stream_playout(talk->stream),
+					.playout = stream_playout(talk->stream),
 					.text = said };
 
 	watch->line = line_open(talk->loop, &options, &events, watch);
@@ -87,11 +86,7 @@ static void ends_what_was_heard_at_a_word(void **state)
 {
 	struct talk *talk = *state;
 	static const char *const words[] = {
-		"",
-		"One",
-		"One two",
-		"One two three,",
-		"One two three, four",
+		"", "One", "One two", "One two three,", "One two three, four",
 	};
 
 	for (unsigned ms = 0; ms < 500; ms += 20) {

@@ -53,7 +53,8 @@ static void does_not_take_a_nul_for_a_sign(void **state)
 {
 	char number[PHONE_SIZE];
 
-	assert_int_equal(phone_parse(number, SLICE("415555\0""0100")),
+	assert_int_equal(phone_parse(number, SLICE("415555\0"
+						   "0100")),
 			 -EINVAL);
 }
 

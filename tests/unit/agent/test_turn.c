@@ -12,9 +12,9 @@
 #include "agent/dialogue/turn.h"
 
 static const char *const names[] = {
-	[TURN_BEGIN] = "begin", [TURN_PAUSE] = "pause",
-	[TURN_CUT] = "cut",	[TURN_JUDGE] = "judge",
-	[TURN_RESUME] = "resume", [TURN_END] = "end",
+	[TURN_BEGIN] = "begin",	    [TURN_PAUSE] = "pause",
+	[TURN_CUT] = "cut",	    [TURN_JUDGE] = "judge",
+	[TURN_RESUME] = "resume",   [TURN_END] = "end",
 	[TURN_SILENCE] = "silence",
 };
 
@@ -203,15 +203,13 @@ static void cuts_the_agent_when_it_is_meant(void **state)
 static void resumes_after_a_backchannel(void **state)
 {
 	static const struct row rows[] = {
-		{ "S400;V300;S20;j yeah",
-		  "600 pause, 720 judge, 720 resume" },
+		{ "S400;V300;S20;j yeah", "600 pause, 720 judge, 720 resume" },
 		{ "S400;V300;S20;j ", "600 pause, 720 judge, 720 resume" },
 		{ "S400;V300;S20;j uh huh",
 		  "600 pause, 720 judge, 720 resume" },
 		{ "S400;V300;S20;j yeah okay right",
 		  "600 pause, 720 judge, 720 resume" },
-		{ "S400;V300;S20;j tomorrow",
-		  "600 pause, 720 judge, 720 cut" },
+		{ "S400;V300;S20;j tomorrow", "600 pause, 720 judge, 720 cut" },
 		{ "S400;V300;S20;j no", "600 pause, 720 judge, 720 cut" },
 		/* long, but a backchannel all the way */
 		{ "S400;V240;w mhm;V900;S20;j mhm mhm",

@@ -92,6 +92,13 @@ struct http_stats face_stats(const struct face *face)
 
 /* ---- peers ---- */
 
+void assert_slice(struct slice got, const char *want)
+{
+	if (!slice_eq(got, slice_of(want)))
+		fail_msg("'%.*s' is not '%s'", (int)got.len,
+			 got.ptr ? got.ptr : "", want);
+}
+
 static void on_open(void *owner)
 {
 	struct peer *peer = owner;
@@ -166,8 +173,8 @@ static struct reply take(struct peer *peer, bool has_body)
 	struct reply reply = { 0 }, none = { 0 };
 	struct slice text = slice_make(peer->got.ptr + peer->read,
 				       peer->got.len - peer->read);
-	const char *end = text.len ? memmem(text.ptr, text.len, "\r\n\r\n", 4)
-				   : NULL;
+	const char *end =
+		text.len ? memmem(text.ptr, text.len, "\r\n\r\n", 4) : NULL;
 	uint64_t length = 0;
 
 	if (!end)

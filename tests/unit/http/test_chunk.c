@@ -57,8 +57,8 @@ static const struct {
 	{ SLICE("2\r\nhi\r\n0\r\nX: y\r\nZ:\r\n\r\n"), 0, "hi", "" },
 	{ SLICE("2\r\nhi\r\n0\r\n\r\nGET / HTTP/1.1\r\n"), 0, "hi",
 	  "GET / HTTP/1.1\r\n" },
-	{ SLICE("28\r\n" TEN TEN TEN TEN "\r\n0\r\n\r\n"), 0,
-	  TEN TEN TEN TEN, "" }, /* the ceiling itself */
+	{ SLICE("28\r\n" TEN TEN TEN TEN "\r\n0\r\n\r\n"), 0, TEN TEN TEN TEN,
+	  "" }, /* the ceiling itself */
 	/* not whole */
 	{ SLICE(""), MORE, NULL, NULL },
 	{ SLICE("5"), MORE, NULL, NULL },

@@ -16,9 +16,9 @@ static struct pacer *pacer;
 
 struct user {
 	struct pacer_entry entry;
-	unsigned frames, sends, skipped;
+	unsigned frames, looks, skipped;
 	uint64_t first_us, last_us, least_gap_us;
-	struct user *removes; /* in its frame turn */
+	struct user *removes; /* in its full turn */
 	struct user *adds;
 	unsigned stall_ms;
 };
@@ -28,8 +28,8 @@ static void on_turn(void *owner, const struct pacer_turn *turn)
 	struct user *user = owner;
 
 	user->skipped += turn->skipped;
-	if (turn->is_send) {
-		user->sends++;
+	if (turn->is_between) {
+		user->looks++;
 		return;
 	}
 	if (user->frames++ == 0)
@@ -73,7 +73,7 @@ static void test_no_drift(void **state)
 	add(&user);
 	loop_advance_ms(loop, 3600 * 1000);
 	assert_in_range(user.frames, 180000 - 1, 180000);
-	assert_in_range(user.sends, 180000 - 1, 180000);
+	assert_in_range(user.looks, 180000 - 1, 180000);
 	assert_int_equal((user.last_us - user.first_us) % 20000, 0);
 	assert_int_equal(user.least_gap_us, 20000);
 	assert_int_equal(user.skipped, 0);
