@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include "llhttp.h"
+#include <llhttp.h>
 
 #define VERSIONS "only HTTP/1.1 and 1.0 are spoken here"
 

@@ -21,7 +21,8 @@ struct sphinx_decoder {
 
 /* Mean of synthetic speech over mu-law and the widened band. */
 static const struct sphinx_mean telephone = {
-	{ 51.47f, 3.36f, 1.57f, 13.91f, 1.44f, -5.74f, 7.94f, -7.77f, -1.39f, 1.86f, -1.81f, 6.39f, -0.64f },
+	{ 51.47f, 3.36f, 1.57f, 13.91f, 1.44f, -5.74f, 7.94f, -7.77f, -1.39f,
+	  1.86f, -1.81f, 6.39f, -0.64f },
 };
 
 void sphinx_mean_init(struct sphinx_mean *mean)

@@ -6,11 +6,11 @@
 /* States: 0 begin, 1 end, 2 to 5 for numbers, then the phrases' own. */
 enum { BEGIN, END, DIGITS, NUMBERS, AFTER_TENS, AFTER_UNIT, FIRST_FREE };
 
-static const char *const digit[] = { "zero", "oh",   "one",   "two",
-				     "three", "four", "five",  "six",
+static const char *const digit[] = { "zero",  "oh",    "one",  "two",
+				     "three", "four",  "five", "six",
 				     "seven", "eight", "nine", "double" };
-static const char *const teen[] = { "ten",	"eleven",  "twelve",
-				    "thirteen", "fourteen", "fifteen",
+static const char *const teen[] = { "ten",	"eleven",    "twelve",
+				    "thirteen", "fourteen",  "fifteen",
 				    "sixteen",	"seventeen", "eighteen",
 				    "nineteen" };
 static const char *const tens[] = { "twenty", "thirty",	 "forty",  "fifty",

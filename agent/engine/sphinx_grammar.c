@@ -8,13 +8,13 @@
 #include "core/mem.h"
 
 static const char *const yes_no[] = {
-	"yes",		"yeah",				"yes please",
-	"yes it is",	"yes i do",	"sure",		"okay",
-	"correct",	"right",	"that's right", "that's correct",
-	"i do",		"of course",	"absolutely",	"definitely",
-	"go ahead",	"no",		"nope",		"no thanks",
-	"no thank you", "no it's not",	"not really",	"i don't",
-	"not now",	"that's wrong", "i'm not sure", "i don't know",
+	"yes",		"yeah",		"yes please",	  "yes it is",
+	"yes i do",	"sure",		"okay",		  "correct",
+	"right",	"that's right", "that's correct", "i do",
+	"of course",	"absolutely",	"definitely",	  "go ahead",
+	"no",		"nope",		"no thanks",	  "no thank you",
+	"no it's not",	"not really",	"i don't",	  "not now",
+	"that's wrong", "i'm not sure", "i don't know",
 };
 
 /* Numbers */

@@ -30,8 +30,8 @@ struct bench {
 static void on_done(void *owner, const struct model_answer *answer)
 {
 	struct bench *bench = owner;
-	char *text = json_dumps(answer->extracted, JSON_COMPACT |
-							   JSON_PRESERVE_ORDER);
+	char *text = json_dumps(answer->extracted,
+				JSON_COMPACT | JSON_PRESERVE_ORDER);
 
 	assert_null(bench->call);
 	assert_int_equal(answer->error, 0);
@@ -71,9 +71,9 @@ static void ask(struct bench *bench, const struct model_question *question)
 {
 	unsigned before = bench->answers;
 
-	assert_int_equal(model_ask(&bench->call, bench->model, question,
-				   on_done, bench),
-			 0);
+	assert_int_equal(
+		model_ask(&bench->call, bench->model, question, on_done, bench),
+		0);
 	assert_int_equal(bench->answers, before);
 	assert_non_null(bench->call);
 	loop_advance_ms(bench->loop, 0);
@@ -178,7 +178,8 @@ static void test_routes(void **state)
 		{ "Wants sales;otherwise", "sales", 0 },
 		/* any bytes */
 		{ "User says yes;User says no", "\xff\xfe\x80", -1 },
-		{ "\xe3\x81\xaf\xe3\x81\x84;\xe3\x81\x84\xe3\x81\x84\xe3\x81\x88",
+		{ "\xe3\x81\xaf\xe3\x81\x84;"
+		  "\xe3\x81\x84\xe3\x81\x84\xe3\x81\x88",
 		  "\xe3\x81\xaf\xe3\x81\x84", 0 },
 		{ "User says yes;User says no", "\xf0\x9f\x91\x8d", -1 },
 	};
@@ -210,9 +211,13 @@ static void test_examples_decide(void **state)
 				   "the screen is black");
 	json_t *other = json_pack("[s,i]", "where is my parcel", 7);
 	struct model_route routes[] = {
-		{ .id = "a", .label = "repair", .description = "",
+		{ .id = "a",
+		  .label = "repair",
+		  .description = "",
 		  .examples = broken },
-		{ .id = "b", .label = "delivery", .description = "",
+		{ .id = "b",
+		  .label = "delivery",
+		  .description = "",
 		  .examples = other },
 	};
 	struct model_question question = { .task = MODEL_DECIDE };
@@ -343,10 +348,10 @@ static json_t *read_wanted(const char *wanted)
 		about = strchr(type, ':');
 		if (about)
 			*about++ = '\0';
-		json_array_append_new(
-			list, json_pack("{s:s,s:s,s:s}", "name", at, "type",
-					type, "description",
-					about ? about : ""));
+		json_array_append_new(list,
+				      json_pack("{s:s,s:s,s:s}", "name", at,
+						"type", type, "description",
+						about ? about : ""));
 		at = next;
 	}
 	return list;
@@ -363,7 +368,8 @@ static void test_extraction(void **state)
 		  "{\"first_name\":\"John\",\"last_name\":\"Smith\"}" },
 		{ "age:integer", "{}", "I am forty two", "{\"age\":42}" },
 		{ "age:integer", "{}", "I am 42", "{\"age\":42}" },
-		{ "amount:number", "{}", "three point five", "{\"amount\":3.5}" },
+		{ "amount:number", "{}", "three point five",
+		  "{\"amount\":3.5}" },
 		{ "age:integer", "{}", "three point five", "{}" },
 		{ "age:integer", "{}", "not telling", "{}" },
 		{ "adults:integer,children:integer", "{}",
@@ -381,15 +387,17 @@ static void test_extraction(void **state)
 		  "{\"wants_refund\":false}" },
 		{ "email:string", "{}", "it's jo at example dot com",
 		  "{\"email\":\"jo@example.com\"}" },
-		{ "phone:string", "{}",
-		  "five five five one two three four", "{\"phone\":\"5551234\"}" },
+		{ "phone:string", "{}", "five five five one two three four",
+		  "{\"phone\":\"5551234\"}" },
 		{ "callback_number:string", "{}", "415 555 1234",
 		  "{\"callback_number\":\"4155551234\"}" },
 		{ "phone:string", "{}", "I have two", "{}" },
 		{ "zip:string:ZIP code", "{}", "nine four oh one six",
 		  "{\"zip\":\"94016\"}" },
-		{ "visit:date", "{}", "tomorrow", "{\"visit\":\"2026-11-22\"}" },
-		{ "visit:date", "{\"now\":\"Friday, September 12, 2025 1:39 PM\"}",
+		{ "visit:date", "{}", "tomorrow",
+		  "{\"visit\":\"2026-11-22\"}" },
+		{ "visit:date",
+		  "{\"now\":\"Friday, September 12, 2025 1:39 PM\"}",
 		  "tomorrow", "{\"visit\":\"2025-09-13\"}" },
 		{ "visit:date", "{}", "let me see", "{}" },
 		{ "time:string", "{}", "at half past three in the afternoon",
@@ -398,7 +406,8 @@ static void test_extraction(void **state)
 		  "{\"city\":\"boston\"}" },
 		{ "city:string", "{}", "my city is new york and I hurry",
 		  "{\"city\":\"new york\"}" },
-		{ "city:string", "{\"city\":\"Boston\"}", "what about it", "{}" },
+		{ "city:string", "{\"city\":\"Boston\"}", "what about it",
+		  "{}" },
 		{ "reason:string", "{}", "yes", "{}" },
 		{ "team:string:one of sales or support", "{}",
 		  "the support people please", "{\"team\":\"support\"}" },
@@ -524,7 +533,8 @@ static void test_summary(void **state)
 		  "Collected: user name: Ann, age: 7, ok: yes." },
 		{ "[{\"role\":\"user\",\"content\":\"hello\"}]", "{}",
 		  "voicemail",
-		  "The call ended as voicemail after 1 turn of the caller. They "
+		  "The call ended as voicemail after 1 turn of the caller. "
+		  "They "
 		  "began with \"hello\"." },
 		{ "[]", "{}", "no-answer",
 		  "The call ended as no-answer; the caller said nothing." },
@@ -534,10 +544,10 @@ static void test_summary(void **state)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct bench *bench = *state;
-		json_t *history = json_loads(rows[i].history, JSON_DECODE_ANY,
-					     NULL);
-		json_t *variables = json_loads(rows[i].variables,
-					       JSON_DECODE_ANY, NULL);
+		json_t *history =
+			json_loads(rows[i].history, JSON_DECODE_ANY, NULL);
+		json_t *variables =
+			json_loads(rows[i].variables, JSON_DECODE_ANY, NULL);
 		struct model_question question = { .task = MODEL_SUMMARISE,
 						   .history = history,
 						   .variables = variables };
@@ -570,16 +580,13 @@ static void test_cancel(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
+#define CASE(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
 	const struct CMUnitTest tests[] = {
-		CASE(test_routes),
-		CASE(test_examples_decide),
-		CASE(test_globals),
-		CASE(test_conditions),
-		CASE(test_extraction),
-		CASE(test_extracted_name_takes_edge),
-		CASE(test_speak),
-		CASE(test_summary),
+		CASE(test_routes),     CASE(test_examples_decide),
+		CASE(test_globals),    CASE(test_conditions),
+		CASE(test_extraction), CASE(test_extracted_name_takes_edge),
+		CASE(test_speak),      CASE(test_summary),
 		CASE(test_cancel),
 	};
 

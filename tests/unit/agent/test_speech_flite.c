@@ -135,10 +135,14 @@ static void check_marks(const struct talk *talk, const char *text)
 static void test_marks_at_word_ends(void **state)
 {
 	static const char text[] = "Hello, Dr. Smith! It\xe2\x80\x99s \xe2\x80"
-				   "\x9c" "nice\xe2\x80\x9d \xf0\x9f\x98\x80.";
+				   "\x9c"
+				   "nice\xe2\x80\x9d \xf0\x9f\x98\x80.";
 	static const char *const heard[] = {
-		"Hello,", "Hello, Dr.", "Hello, Dr. Smith!",
-		"Hello, Dr. Smith! It\xe2\x80\x99s", text,
+		"Hello,",
+		"Hello, Dr.",
+		"Hello, Dr. Smith!",
+		"Hello, Dr. Smith! It\xe2\x80\x99s",
+		text,
 	};
 	struct talk *talk = *state;
 
@@ -152,8 +156,8 @@ static void test_marks_at_word_ends(void **state)
 
 static void test_voices(void **state)
 {
-	static const char *const names[] = { NULL, "", "cmu_us_slt", "kal",
-					     "cmu_us_kal", "nobody" };
+	static const char *const names[] = { NULL,  "",		  "cmu_us_slt",
+					     "kal", "cmu_us_kal", "nobody" };
 
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct talk *talk = *state;
@@ -170,13 +174,37 @@ static void test_voices(void **state)
 static void test_any_text(void **state)
 {
 	static const char *const texts[] = {
-		"", " ", "...", "!?", "\"", "'", "-", "\xff\xfe", "\xf0\x9f",
-		"\xf0\x9f\x98\x80", "$", "$5.20 & 10%", "<speak>hi</speak>",
-		"a@b.com", "http://x.y/z?q=1", "caf\xc3\xa9 na\xc3\xafve",
-		"\xe3\x81\x82\xe3\x81\x84", "one\ntwo\tthree\r\n", "(((", "5",
+		"",
+		" ",
+		"...",
+		"!?",
+		"\"",
+		"'",
+		"-",
+		"\xff\xfe",
+		"\xf0\x9f",
+		"\xf0\x9f\x98\x80",
+		"$",
+		"$5.20 & 10%",
+		"<speak>hi</speak>",
+		"a@b.com",
+		"http://x.y/z?q=1",
+		"caf\xc3\xa9 na\xc3\xafve",
+		"\xe3\x81\x82\xe3\x81\x84",
+		"one\ntwo\tthree\r\n",
+		"(((",
+		"5",
 		"1234567890123456789012345678901234567890",
-		"x\x01y\x7fz", "A. B. C.", "\xe2\x82\xac" "5", "O'Neill's",
-		"'tis ''quoted''", "3/4", "10:30", "#1", "1,000,000",
+		"x\x01y\x7fz",
+		"A. B. C.",
+		"\xe2\x82\xac"
+		"5",
+		"O'Neill's",
+		"'tis ''quoted''",
+		"3/4",
+		"10:30",
+		"#1",
+		"1,000,000",
 	};
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
@@ -213,9 +241,9 @@ static void test_cancel_inside_callbacks(void **state)
 	static const struct {
 		enum cut cut;
 		unsigned pieces, done;
-	} rows[] = {
-		{ CUT_AUDIO, 1, 0 }, { CUT_MARKS, 0, 0 }, { CUT_DONE, 2, 1 }
-	};
+	} rows[] = { { CUT_AUDIO, 1, 0 },
+		     { CUT_MARKS, 0, 0 },
+		     { CUT_DONE, 2, 1 } };
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct talk *talk = *state;
@@ -252,7 +280,8 @@ static void test_several_at_once_in_threads(void **state)
 	assert_int_equal(work_open(&work, loop), 0);
 	speech_open_flite(&speech, loop, work);
 	for (i = 0; i < COUNT(talks); i++) {
-		talks[i] = (struct talk){ .loop = loop, .work = work,
+		talks[i] = (struct talk){ .loop = loop,
+					  .work = work,
 					  .speech = speech,
 					  .waiting = &waiting };
 		start(&talks[i], "Several of us speak. All at once, really.",
@@ -282,7 +311,9 @@ static void test_speakable(void **state)
 		{ "Hi", "Hi " },
 		{ "caf\xc3\xa9", "cafe " },
 		{ "\xe2\x80\x9cyes\xe2\x80\x9d", "\"yes\" " },
-		{ "a\xe2\x80\x94" "b", "a, b " },
+		{ "a\xe2\x80\x94"
+		  "b",
+		  "a, b " },
 		{ "50%", "50 percent " },
 		{ "R&D", "R and D " },
 		{ "ok \xf0\x9f\x91\x8d ok", "ok ok " },

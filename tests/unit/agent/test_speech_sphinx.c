@@ -178,9 +178,8 @@ static void synthesise(struct bench *bench, const char *text)
 	struct speech_say say = { .text = text, .events = &synthesis_events };
 
 	bench->n = 0;
-	assert_int_equal(speech_say(&bench->synthesis, bench->speech, &say,
-				    bench),
-			 0);
+	assert_int_equal(
+		speech_say(&bench->synthesis, bench->speech, &say, bench), 0);
 	loop_run(bench->loop);
 	synthesis_cancel(&bench->synthesis);
 	assert_true(bench->n > 800);
@@ -335,9 +334,8 @@ static void test_turns_and_callers_share_one_decoder(void **state)
 	const struct speech_hint hint = { SPEECH_YES_NO, NULL, 0 };
 
 	open_hearing(bench, SPEECH_YES_NO, NULL, 0);
-	assert_int_equal(hearing_open(&other, bench->speech, &hearing_events,
-				      bench),
-			 0);
+	assert_int_equal(
+		hearing_open(&other, bench->speech, &hearing_events, bench), 0);
 	hearing_hint(other, &hint);
 	synthesise(bench, "yes please");
 	bench->wanted = 4;
@@ -346,8 +344,8 @@ static void test_turns_and_callers_share_one_decoder(void **state)
 		hearing_finish(bench->hearing);
 		for (size_t k = 0; k < bench->n; k += FRAME)
 			hearing_feed(other, bench->voice + k,
-				     bench->n - k < FRAME ? bench->n - k :
-							    FRAME);
+				     bench->n - k < FRAME ? bench->n - k
+							  : FRAME);
 		hearing_finish(other);
 	}
 	loop_run(bench->loop);

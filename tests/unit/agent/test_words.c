@@ -41,7 +41,9 @@ static void test_split(void **state)
 		{ "1,00", "1|00" },
 		{ "caf\xc3\xa9", "caf\xc3\xa9" },
 		{ "'quoted'", "quoted" },
-		{ "a\xc2\xa0" "b", "a|b" },
+		{ "a\xc2\xa0"
+		  "b",
+		  "a|b" },
 		{ "\xff\xfe ok", "\xff\xfe|ok" },
 	};
 
@@ -227,8 +229,10 @@ static void test_numbers(void **state)
 
 static void test_no_number(void **state)
 {
-	static const char *const rows[] = { "", "oh", "hello", "second to none",
-					    "double", "b2b", "hundred percent" };
+	static const char *const rows[] = {
+		"",	  "oh",	 "hello",	   "second to none",
+		"double", "b2b", "hundred percent"
+	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct number number;

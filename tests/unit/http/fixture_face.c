@@ -111,6 +111,8 @@ static void on_data(void *owner, struct slice data)
 	struct peer *peer = owner;
 
 	buffer_add(&peer->got, data);
+	if (peer->is_slow)
+		link_pause(peer->link);
 }
 
 static void on_close(void *owner, int err, const char *why)

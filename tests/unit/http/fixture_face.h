@@ -4,6 +4,7 @@
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -46,6 +47,7 @@ struct peer {
 	struct buffer got;
 	size_t read; /* of got, by peer_reply() */
 	bool is_open;
+	bool is_slow; /* takes one piece, then pauses */
 	int closed;
 	int err;
 };
