@@ -9,34 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "agent/call/dispatch.h"
-#include "agent/call/webhook.h"
-#include "agent/engine/model.h"
-#include "agent/engine/speech.h"
 #include "agent/service.h"
 #include "core/config.h"
-#include "core/fetch.h"
 #include "core/log.h"
 #include "core/loop.h"
-#include "core/secret.h"
+#include "core/timer.h"
 #include "core/tls.h"
-#include "core/work.h"
 #include "http/server.h"
-#include "media/codec.h"
-#include "media/stream.h"
 #include "sip/ua.h"
-#include "store/store.h"
 
 extern char **environ;
 
+enum { ANSWER_LOOK_MS = 20, ANSWERS_MAX_MS = 5000 };
+
 struct house {
 	struct service service;
-	struct tls *sip_tls;
 	struct tls *http_tls; /* NULL when http.tls is off */
 	struct http_server *http;
 	struct config *config;
+	struct timer *last_answers; /* while shutting down */
+	uint64_t waited_ms;
 	char base_url[320];
 };
 
@@ -98,201 +92,6 @@ static void setup_log(const struct config *config)
 	log_setup(&options);
 }
 
-static const char *or_null(const char *text)
-{
-	return text[0] ? text : NULL;
-}
-
-static int open_base(struct house *house, struct buffer *why)
-{
-	struct service *service = &house->service;
-	const char *folder = config_text(house->config, "store.path");
-	struct store_options store = { .folder = folder };
-	char key_file[4096];
-	int err = loop_open(&service->loop);
-
-	if (!err)
-		err = work_open(&service->work, service->loop);
-	if (err) {
-		buffer_printf(why, "the loop cannot be opened: %s",
-			      strerror(-err));
-		return err;
-	}
-	store.loop = service->loop;
-	err = store_open(&service->store, &store, why);
-	if (err)
-		return err;
-	snprintf(key_file, sizeof(key_file), "%s/store.key", folder);
-	return secret_box_open(&service->box, key_file, true, why);
-}
-
-static int open_fetch(struct house *house, struct buffer *why)
-{
-	struct config *config = house->config;
-	struct fetch_options options = {
-		.loop = house->service.loop,
-		.egress = {
-			.allow_private =
-				config_bool(config, "webhook.allow_private"),
-			.allow_loopback =
-				config_bool(config, "webhook.allow_loopback"),
-		},
-		.ca_file = or_null(config_text(config, "webhook.ca_file")),
-	};
-	int err = fetch_open(&house->service.fetch, &options);
-
-	if (err)
-		buffer_printf(why, "the HTTP client cannot be opened: %s",
-			      strerror(-err));
-	return err;
-}
-
-static int parse_codecs(struct media_options *options, const char *list,
-			struct buffer *why)
-{
-	struct slice rest = slice_of(list);
-
-	while (rest.len && options->n_codecs < MEDIA_CODECS) {
-		struct slice name = slice_trim(slice_cut(&rest, ','));
-		enum media_codec codec =
-			codec_find(name, STREAM_RATE_HZ, UINT8_MAX);
-
-		if (codec == MEDIA_CODECS) {
-			buffer_printf(why,
-				      "media.codecs: unknown codec \"%.*s\"; "
-				      "known are PCMU and PCMA",
-				      (int)name.len, name.ptr);
-			return -EINVAL;
-		}
-		options->codecs[options->n_codecs++] = codec;
-	}
-	return 0;
-}
-
-static int parse_address(struct addr *out, const struct config *config,
-			 const char *key, struct buffer *why)
-{
-	const char *text = config_text(config, key);
-
-	if (!addr_parse(out, slice_of(text), 0))
-		return 0;
-	buffer_printf(why, "%s: \"%s\" is not an IP address", key, text);
-	return -EINVAL;
-}
-
-static int open_media(struct house *house, struct buffer *why)
-{
-	struct config *config = house->config;
-	const char *key = config_text(config, "media.address")[0]
-				  ? "media.address"
-				  : "sip.listen";
-	struct media_options options = {
-		.loop = house->service.loop,
-		.work = house->service.work,
-		.public_address =
-			or_null(config_text(config, "media.public_address")),
-		.port_min = (uint16_t)config_number(config, "media.port_min"),
-		.port_max = (uint16_t)config_number(config, "media.port_max"),
-		.timeout_ms =
-			(uint32_t)config_number(config, "media.timeout_s") *
-			1000,
-	};
-	int err = parse_codecs(&options, config_text(config, "media.codecs"),
-			       why);
-
-	if (!err)
-		err = parse_address(&options.bind, config, key, why);
-	if (err)
-		return err;
-	err = media_open(&house->service.media, &options);
-	if (err)
-		buffer_printf(why,
-			      "media cannot be opened: %s; ports are "
-			      "media.port_min to media.port_max within 16384 "
-			      "to 32767",
-			      strerror(-err));
-	return err;
-}
-
-static int open_engines(struct house *house, struct buffer *why)
-{
-	struct service *service = &house->service;
-	unsigned recognisers =
-		(unsigned)config_number(house->config, "speech.recognisers");
-	int err = speech_open_embedded(&service->speech, service->loop,
-				       service->work, recognisers);
-
-	if (!err)
-		err = model_open_rules(&service->model, service->loop);
-	if (err)
-		buffer_printf(why, "the speech engines cannot be opened: %s",
-			      strerror(-err));
-	return err;
-}
-
-static int open_agent(struct house *house, struct buffer *why)
-{
-	struct service *service = &house->service;
-	const char *folder = config_text(house->config, "recordings.path");
-	int err;
-
-	if (mkdir(folder, 0700) && errno != EEXIST) {
-		err = -errno;
-		buffer_printf(why, "recordings.path: %s: %s", folder,
-			      strerror(errno));
-		return err;
-	}
-	err = webhook_open(&service->webhook, service);
-	if (!err)
-		err = dispatch_open(&service->dispatch, service);
-	return err;
-}
-
-static int open_sip(struct house *house, struct buffer *why)
-{
-	static const struct ua_events events = {
-		.on_invite = dispatch_on_invite,
-	};
-	struct config *config = house->config;
-	struct tls_options tls = {
-		.loop = house->service.loop,
-		.work = house->service.work,
-		.certificate_file = config_text(config, "sip.certificate"),
-		.key_file = config_text(config, "sip.key"),
-		.ca_file = or_null(config_text(config, "sip.ca_file")),
-		.system_store = true,
-		.require_client_certificate =
-			config_bool(config, "sip.require_client_certificate"),
-	};
-	struct ua_options options = {
-		.domain = config_text(config, "sip.domain"),
-		.max_sessions =
-			(unsigned)config_number(config, "agent.max_calls"),
-	};
-	int err = tls_open(&house->sip_tls, &tls, why);
-
-	if (!err)
-		err = parse_address(&options.transport.listen.bind, config,
-				    "sip.listen", why);
-	if (err)
-		return err;
-	addr_set_port(&options.transport.listen.bind,
-		      (uint16_t)config_number(config, "sip.port"));
-	options.transport.loop = house->service.loop;
-	options.transport.tls = house->sip_tls;
-	options.transport.public_address =
-		config_text(config, "sip.public_address");
-	options.transport.user_agent = "Parley";
-	err = ua_open(&house->service.ua, &options, &events,
-		      house->service.dispatch);
-	if (err)
-		buffer_printf(why, "SIP cannot listen on %s port %lld: %s",
-			      config_text(config, "sip.listen"),
-			      (long long)config_number(config, "sip.port"),
-			      strerror(-err));
-	return err;
-}
-
 static int open_http_tls(struct house *house, struct buffer *why)
 {
 	struct config *config = house->config;
@@ -316,11 +115,14 @@ static int open_http(struct house *house, struct buffer *why)
 	char host[ADDR_TEXT_SIZE];
 	int err = open_http_tls(house, why);
 
-	if (!err)
-		err = parse_address(&options.listen.bind, config, "http.listen",
-				    why);
 	if (err)
 		return err;
+	if (addr_parse(&options.listen.bind,
+		       slice_of(config_text(config, "http.listen")), 0)) {
+		buffer_printf(why, "http.listen: \"%s\" is not an IP address",
+			      config_text(config, "http.listen"));
+		return -EINVAL;
+	}
 	addr_set_port(&options.listen.bind,
 		      (uint16_t)config_number(config, "http.port"));
 	options.listen.max_links =
@@ -342,55 +144,46 @@ static int open_http(struct house *house, struct buffer *why)
 
 static int open_house(struct house *house, struct buffer *why)
 {
-	int (*const steps[])(struct house *, struct buffer *) = {
-		open_base, open_fetch, open_media, open_engines,
-		open_http, open_agent, open_sip,
-	};
-	int err = 0;
+	int err = service_open(&house->service, house->config, why);
 
-	house->service.config = house->config;
 	house->service.base_url = house->base_url;
-	for (size_t i = 0; !err && i < sizeof(steps) / sizeof(*steps); i++)
-		err = steps[i](house, why);
-	house->service.started_ms = err ? 0 : loop_wall_ms(house->service.loop);
+	if (!err)
+		err = open_http(house, why);
+	if (!err)
+		err = service_start(&house->service, why);
 	return err;
 }
 
-/* Media flows and calls end before what they stand on is closed; parts that
- * were never opened are NULL. */
 static void close_house(struct house *house)
 {
-	struct service *service = &house->service;
-
 	http_server_close(&house->http);
-	dispatch_close(&service->dispatch);
-	webhook_close(&service->webhook);
-	if (service->ua)
-		ua_close(&service->ua);
-	if (service->media)
-		media_close(&service->media);
-	if (service->speech)
-		speech_close(&service->speech);
-	if (service->model)
-		model_close(&service->model);
-	if (service->fetch)
-		fetch_close(&service->fetch);
-	tls_close(&house->sip_tls);
+	service_close(&house->service);
 	tls_close(&house->http_tls);
-	secret_box_close(&service->box);
-	if (service->work)
-		work_close(&service->work);
-	if (service->store)
-		store_close(&service->store);
-	if (service->loop)
-		loop_close(&service->loop);
+	timer_close(&house->last_answers);
+	service_close_base(&house->service);
+}
+
+/* The last call is over; what was asked meanwhile is still answered. */
+static void on_answering(void *arg)
+{
+	struct house *house = arg;
+	struct http_stats stats;
+
+	http_server_stats(house->http, &stats);
+	house->waited_ms += ANSWER_LOOK_MS;
+	if (!stats.connections || house->waited_ms > ANSWERS_MAX_MS)
+		loop_stop(house->service.loop);
+	else
+		timer_start(house->last_answers, ANSWER_LOOK_MS, on_answering,
+			    house);
 }
 
 static void on_idle(void *owner)
 {
 	struct house *house = owner;
 
-	loop_stop(house->service.loop);
+	if (!timer_is_armed(house->last_answers))
+		timer_start(house->last_answers, 0, on_answering, house);
 }
 
 static void reload(struct tls *tls, const char *subject)
@@ -411,7 +204,7 @@ static void on_signal(void *owner, int signum)
 	struct house *house = owner;
 
 	if (signum == SIGHUP) {
-		reload(house->sip_tls, "sip");
+		reload(house->service.sip_tls, "sip");
 		reload(house->http_tls, "http");
 		return;
 	}
@@ -437,6 +230,7 @@ static int run(struct house *house)
 			why.len ? buffer_str(&why) : strerror(-err));
 	} else {
 		ask_for_real_time();
+		house->last_answers = timer_new(house->service.loop);
 		loop_on_signals(house->service.loop, on_signal, house);
 		log_info("main", NULL, "ready: %s sip_port=%u", house->base_url,
 			 ua_port(house->service.ua));
