@@ -57,13 +57,25 @@ bool id_is_uuid(struct slice text)
 	return true;
 }
 
+/* Bytes are drawn many at a time: each draw is a system call. A byte above the
+ * last whole multiple of the alphabet is dropped, so all letters are alike. */
 static void pick(char *out, size_t n, struct slice alphabet)
 {
-	size_t i;
+	unsigned letters = (unsigned)alphabet.len;
+	unsigned limit = 256 / letters * letters;
+	uint8_t bytes[64];
+	size_t i = 0, at = sizeof(bytes);
 
-	start();
-	for (i = 0; i < n; i++)
-		out[i] = alphabet.ptr[id_random((uint32_t)alphabet.len)];
+	while (i < n) {
+		if (at == sizeof(bytes)) {
+			id_bytes(bytes, sizeof(bytes));
+			at = 0;
+		}
+		if (bytes[at] < limit)
+			out[i++] = alphabet.ptr[bytes[at] % letters];
+		at++;
+	}
+	sodium_memzero(bytes, sizeof(bytes));
 	out[n] = '\0';
 }
 

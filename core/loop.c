@@ -19,6 +19,8 @@ enum { SIGNALS = 3 };
 struct loop_real {
 	uv_loop_t uv;
 	uv_prepare_t prepare; /* arms the driver before each poll */
+	uv_check_t check; /* runs what is due after it */
+	uv_idle_t no_wait; /* active while something is due */
 	uv_poll_t driver;
 	int driver_fd; /* owned timerfd */
 	uint64_t armed_us; /* UINT64_MAX: disarmed */
@@ -35,41 +37,82 @@ static uint64_t clock_us(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+static void on_idle(uv_idle_t *idle)
+{
+	(void)idle; /* being active is all it does */
+}
+
 static void arm_driver(struct loop_real *real, uint64_t at_us)
 {
 	struct itimerspec spec = { 0 };
 	int err;
 
-	if (at_us != UINT64_MAX) {
-		spec.it_value.tv_sec = (time_t)(at_us / 1000000);
-		/* A time of 0 would disarm it. */
-		spec.it_value.tv_nsec = (long)(at_us % 1000000) * 1000 + 1;
-	}
+	spec.it_value.tv_sec = (time_t)(at_us / 1000000);
+	/* A time of 0 would disarm it. */
+	spec.it_value.tv_nsec = (long)(at_us % 1000000) * 1000 + 1;
 	err = timerfd_settime(real->driver_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 	assert(!err);
 	real->armed_us = at_us;
 }
 
+/* Arms the driver only for an earlier time than it stands at: one that fires
+ * too early costs less than a system call each turn. What is due already needs
+ * no driver: an idle handle keeps the poll from waiting. */
 static void on_prepare(uv_prepare_t *prepare)
 {
 	struct loop *loop = prepare->data;
+	struct loop_real *real = loop->real;
 	uint64_t next_us = timer_heap_next_us(&loop->timers);
 
 	loop->stats.turns++;
-	if (next_us != loop->real->armed_us)
-		arm_driver(loop->real, next_us);
+	if (next_us <= clock_us(CLOCK_MONOTONIC)) {
+		uv_idle_start(&real->no_wait, on_idle);
+		return;
+	}
+	uv_idle_stop(&real->no_wait);
+	if (next_us < real->armed_us)
+		arm_driver(real, next_us);
 }
 
-/* Timers that these callbacks arm wait for the next turn, even if due. */
 static void on_driver(uv_poll_t *driver, int status, int events)
 {
 	struct loop *loop = driver->data;
+	uint64_t count;
+	ssize_t n = read(loop->real->driver_fd, &count, sizeof(count));
+
+	(void)n;
+	loop->real->armed_us = UINT64_MAX;
+}
+
+/* After the poll. Timers that these callbacks arm wait for the next turn, even
+ * if due. */
+static void on_check(uv_check_t *check)
+{
+	struct loop *loop = check->data;
 	uint64_t order = loop->timers.next_order;
 	uint64_t now_us = clock_us(CLOCK_MONOTONIC);
 
-	arm_driver(loop->real, UINT64_MAX);
 	while (timer_heap_run_one(loop, now_us, order))
 		;
+}
+
+static void open_handles(struct loop *loop)
+{
+	struct loop_real *real = loop->real;
+	int err;
+
+	real->armed_us = UINT64_MAX;
+	uv_prepare_init(&real->uv, &real->prepare);
+	real->prepare.data = loop;
+	uv_prepare_start(&real->prepare, on_prepare);
+	uv_check_init(&real->uv, &real->check);
+	real->check.data = loop;
+	uv_check_start(&real->check, on_check);
+	uv_idle_init(&real->uv, &real->no_wait);
+	err = uv_poll_init(&real->uv, &real->driver, real->driver_fd);
+	assert(!err); /* a fresh descriptor that epoll knows */
+	real->driver.data = loop;
+	uv_poll_start(&real->driver, UV_READABLE, on_driver);
 }
 
 static int open_real(struct loop *loop)
@@ -92,15 +135,8 @@ static int open_real(struct loop *loop)
 	/* Writing to a connection that was reset is an error code, not the
 	 * end of the process. */
 	signal(SIGPIPE, SIG_IGN);
-	real->armed_us = UINT64_MAX;
-	uv_prepare_init(&real->uv, &real->prepare);
-	real->prepare.data = loop;
-	uv_prepare_start(&real->prepare, on_prepare);
-	err = uv_poll_init(&real->uv, &real->driver, real->driver_fd);
-	assert(!err); /* a fresh descriptor that epoll knows */
-	real->driver.data = loop;
-	uv_poll_start(&real->driver, UV_READABLE, on_driver);
 	loop->real = real;
+	open_handles(loop);
 	return 0;
 }
 
@@ -131,6 +167,8 @@ static void close_real(struct loop_real *real)
 	int err;
 
 	uv_close((uv_handle_t *)&real->prepare, NULL);
+	uv_close((uv_handle_t *)&real->check, NULL);
+	uv_close((uv_handle_t *)&real->no_wait, NULL);
 	uv_close((uv_handle_t *)&real->driver, NULL);
 	for (i = 0; real->on_signal && i < SIGNALS; i++)
 		uv_close((uv_handle_t *)&real->signals[i], NULL);

@@ -8,10 +8,10 @@
 #include <sys/queue.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <uv.h>
-#include "core/loop_priv.h"
+#include "core/loop.h"
 #include "core/mem.h"
 #include "core/timer.h"
+#include "core/wake.h"
 
 enum { NICE_CPU = 10, SPEECH_THREADS_MAX = 64, STACK_BYTES = 2 * 1024 * 1024 };
 
@@ -48,7 +48,7 @@ struct work {
 	pthread_mutex_t lock;
 	struct pool pools[WORK_CLASSES];
 	struct jobs done; /* under the lock: results not delivered yet */
-	uv_async_t *async; /* owned, frees itself */
+	struct wake *wake; /* owned; NULL: simulated */
 	bool is_closing; /* under the lock */
 };
 
@@ -112,7 +112,7 @@ static void *thread_main(void *arg)
 		pthread_mutex_lock(&work->lock);
 		job->state = JOB_DONE;
 		TAILQ_INSERT_TAIL(&work->done, job, entry);
-		uv_async_send(work->async);
+		wake_send(work->wake);
 	}
 	pthread_mutex_unlock(&work->lock);
 	return NULL;
@@ -132,19 +132,15 @@ static struct job *take_done(struct work *work)
 
 /* One result a turn: done may close the work, after which nothing of it may
  * be touched; the next one is asked for before. */
-static void on_async(uv_async_t *async)
+static void on_wake(void *owner)
 {
-	struct work *work = async->data;
-	struct loop *loop = work->loop;
+	struct work *work = owner;
 	struct job *job = take_done(work);
-	uint64_t begin_us;
 
 	if (!job)
 		return;
-	uv_async_send(async);
-	begin_us = loop_begin(loop);
+	wake_send(work->wake);
 	deliver(job);
-	loop_end(loop, begin_us);
 }
 
 static size_t count_threads(enum work_class class)
@@ -207,22 +203,15 @@ int work_open(struct work **out, struct loop *loop)
 	for (i = 0; i < WORK_CLASSES; i++)
 		init_pool(work, i);
 	if (!loop_is_sim(loop)) {
-		work->async = mem_new(sizeof(*work->async));
-		err = uv_async_init(loop_uv(loop), work->async, on_async);
-		assert(!err); /* its descriptor comes with the first one */
-		work->async->data = work;
+		err = wake_open(&work->wake, loop, on_wake, work);
+		assert(!err);
 	}
-	for (i = 0; work->async && !err && i < WORK_CLASSES; i++)
+	for (i = 0; work->wake && !err && i < WORK_CLASSES; i++)
 		err = start_threads(&work->pools[i]);
 	if (err)
 		work_close(&work);
 	*out = work;
 	return err;
-}
-
-static void on_async_closed(uv_handle_t *handle)
-{
-	mem_free(handle);
 }
 
 static void join_pool(struct pool *pool)
@@ -288,8 +277,7 @@ void work_close(struct work **work)
 	drain(old);
 	for (i = 0; i < WORK_CLASSES; i++)
 		pthread_cond_destroy(&old->pools[i].wake);
-	if (old->async)
-		uv_close((uv_handle_t *)old->async, on_async_closed);
+	wake_close(&old->wake);
 	pthread_mutex_destroy(&old->lock);
 	mem_free(old);
 }
@@ -350,8 +338,8 @@ void job_cancel(struct job **job)
 		TAILQ_REMOVE(&work->pools[old->class].queue, old, entry);
 		work->pools[old->class].n_queued--;
 		TAILQ_INSERT_TAIL(&work->done, old, entry);
-		if (work->async)
-			uv_async_send(work->async);
+		if (work->wake)
+			wake_send(work->wake);
 	}
 	pthread_mutex_unlock(&work->lock);
 }

@@ -354,6 +354,10 @@ def run_call(arguments, folder, desk, house):
     if latency:
         say(f"latency    wire to wire p50 {latency.get('p50')} ms, "
             f"p95 {latency.get('p95')} ms")
+        for number, turn in enumerate(latency.get("per_turn", []), 1):
+            parts = ", ".join(f"{name} {ms}" for name, ms in turn.items()
+                              if name != "total")
+            say(f"           turn {number}: {turn['total']} ms ({parts})")
     say(f"recording  {recording}")
     say(f"webhooks   {len(desk.hooks)} received\n")
     failed = 0
