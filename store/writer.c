@@ -239,25 +239,26 @@ static void *run_thread(void *arg)
 static void deliver(void *arg)
 {
 	struct writer *writer = arg;
-	struct delivery delivery = { 0 };
+	struct delivery *delivery = mem_new(sizeof(*delivery));
 	struct store_reply reply;
 	struct op *op;
 	int err;
 
 	pthread_mutex_lock(&writer->mutex);
-	delivery.ops = writer->done;
+	delivery->ops = writer->done;
 	writer->done = (struct op_list){ 0 };
 	pthread_mutex_unlock(&writer->mutex);
-	writer->delivery = &delivery;
-	while ((op = list_take(&delivery.ops))) {
+	writer->delivery = delivery;
+	while ((op = list_take(&delivery->ops))) {
 		reply = op->reply;
 		err = op->err;
 		op_close(op);
 		if (reply.done)
 			reply.done(reply.owner, err);
 	}
-	if (!delivery.is_closed)
+	if (!delivery->is_closed)
 		writer->delivery = NULL;
+	mem_free(delivery);
 }
 
 /* Signals are the loop's. */
