@@ -18,18 +18,46 @@
 #include "media/codec.h"
 #include "media/stream.h"
 #include "sip/ua.h"
+#include "store/orgs.h"
 #include "store/store.h"
+
+/* So that no single host can take every seat for SIP. */
+enum { SIP_LINKS_PER_ADDRESS = 128 };
 
 static const char *or_null(const char *text)
 {
 	return text[0] ? text : NULL;
 }
 
+/* A key that is gone must not be made anew under a store that has secrets: they
+ * would be lost for good, and webhooks leave unsigned. */
+static int open_box(struct service *service, const char *folder,
+		    struct buffer *why)
+{
+	struct arena *arena = arena_open();
+	struct org_row *orgs;
+	char key_file[4096];
+	size_t n = 0;
+	int err = orgs_list(service->store, arena, &orgs, &n);
+
+	arena_close(&arena);
+	if (err) {
+		buffer_printf(why, "%s: the store cannot be read: %s", folder,
+			      strerror(-err));
+		return err;
+	}
+	snprintf(key_file, sizeof(key_file), "%s/store.key", folder);
+	err = secret_box_open(&service->box, key_file, n == 0, why);
+	if (err == -ENOENT)
+		buffer_add_str(why, "; the store's secrets are sealed under "
+				    "it: put it back from a backup");
+	return err;
+}
+
 static int open_base(struct service *service, struct buffer *why)
 {
 	const char *folder = config_text(service->config, "store.path");
 	struct store_options store = { .folder = folder };
-	char key_file[4096];
 	int err = loop_open(&service->loop);
 
 	if (!err)
@@ -41,10 +69,7 @@ static int open_base(struct service *service, struct buffer *why)
 	}
 	store.loop = service->loop;
 	err = store_open(&service->store, &store, why);
-	if (err)
-		return err;
-	snprintf(key_file, sizeof(key_file), "%s/store.key", folder);
-	return secret_box_open(&service->box, key_file, true, why);
+	return err ? err : open_box(service, folder, why);
 }
 
 static int open_fetch(struct service *service, struct buffer *why)
@@ -63,8 +88,11 @@ static int open_fetch(struct service *service, struct buffer *why)
 	int err = fetch_open(&service->fetch, &options);
 
 	if (err)
-		buffer_printf(why, "the HTTP client cannot be opened: %s",
-			      strerror(-err));
+		buffer_printf(why,
+			      "the HTTP client cannot be opened: %s "
+			      "(webhook.ca_file = %s)",
+			      strerror(-err),
+			      config_text(config, "webhook.ca_file"));
 	return err;
 }
 
@@ -118,11 +146,15 @@ static int open_media(struct service *service, struct buffer *why)
 			(uint32_t)config_number(config, "media.timeout_s") *
 			1000,
 	};
+	struct addr announced;
 	int err = parse_codecs(&options, config_text(config, "media.codecs"),
 			       why);
 
 	if (!err)
 		err = parse_address(&options.bind, config, key, why);
+	if (!err && options.public_address)
+		err = parse_address(&announced, config, "media.public_address",
+				    why);
 	if (err)
 		return err;
 	err = media_open(&service->media, &options);
@@ -197,6 +229,7 @@ static int open_sip(struct service *service, struct buffer *why)
 		return err;
 	addr_set_port(&options.transport.listen.bind,
 		      (uint16_t)config_number(config, "sip.port"));
+	options.transport.listen.max_per_address = SIP_LINKS_PER_ADDRESS;
 	options.transport.loop = service->loop;
 	options.transport.tls = service->sip_tls;
 	options.transport.public_address =

@@ -271,6 +271,9 @@ static void dial(struct call *call)
 	log_info("call", call->row.id, "dialing %s from %s over %s",
 		 call->row.to, call->row.from, call->prepared.trunk.host);
 	err = leg_dial(&call->leg, &env, &invite, &leg_events, call);
+	if (err)
+		log_error("call", call->row.id, "cannot be set up: %s",
+			  strerror(-err));
 	if (err == -EAGAIN)
 		fail_now(call, "No media port is free.");
 	else if (err)

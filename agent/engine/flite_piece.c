@@ -4,10 +4,11 @@
 #include <errno.h>
 #include <math.h>
 #include <speex/speex_resampler.h>
+#include <stdlib.h>
 #include <string.h>
 #include "core/mem.h"
 
-enum { RATE_HZ = 8000, RESAMPLER_QUALITY = 5 };
+enum { RATE_HZ = 8000, RESAMPLER_QUALITY = 5, QUIET = 200, LEAD_SAMPLES = 160 };
 
 /* Seconds at which the last sound of a token ends; below 0: it has none. */
 static double token_end(const cst_item *token)
@@ -111,6 +112,27 @@ static int read_wave(struct flite_piece *piece, const cst_wave *wave)
 	return 0;
 }
 
+/* flite begins with a fifth of a second of pause: the caller would wait for
+ * it at the start of each answer. Some of it stays, so that no onset is cut. */
+static void trim_lead(struct flite_piece *piece)
+{
+	size_t lead = 0;
+
+	while (lead < piece->n_samples && abs(piece->samples[lead]) < QUIET)
+		lead++;
+	if (lead <= LEAD_SAMPLES || lead == piece->n_samples)
+		return;
+	lead -= LEAD_SAMPLES;
+	piece->n_samples -= lead;
+	memmove(piece->samples, piece->samples + lead,
+		piece->n_samples * sizeof(int16_t));
+	for (size_t i = 0; i < piece->n_marks; i++) {
+		uint64_t *at = &piece->marks[i].samples;
+
+		*at = *at > lead ? *at - lead : 0;
+	}
+}
+
 /* flite's voices need a letter or digit to speak of. */
 static bool has_sound(const char *text)
 {
@@ -132,8 +154,10 @@ int flite_piece_speak(struct flite_piece *piece, cst_voice *voice)
 	if (!utterance)
 		return -EIO;
 	err = read_wave(piece, utt_wave(utterance));
-	if (!err)
+	if (!err) {
 		read_marks(piece, utterance);
+		trim_lead(piece);
+	}
 	delete_utterance(utterance);
 	return err;
 }

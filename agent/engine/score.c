@@ -4,6 +4,7 @@
 #include <math.h>
 #include "agent/engine/extract.h"
 #include "agent/engine/numbers.h"
+#include "agent/engine/vocabulary.h"
 #include "core/mem.h"
 
 /* Found by the table of tests/unit/agent/test_model_rules.c. */
@@ -112,60 +113,33 @@ static bool has_meaning(const struct word *word)
 				    "never don't without agrees declines");
 }
 
-static bool candidate_has(const struct candidate *c, const char *root)
-{
-	if (words_have_root(&c->label, root) ||
-	    words_have_root(&c->description, root))
-		return true;
-	for (size_t i = 0; i < c->n_examples; i++) {
-		if (words_have_root(&c->examples[i], root))
-			return true;
-	}
-	return false;
-}
-
-/* A word that many routes share tells little; one that none has, less. */
-static double weight(const char *root, const struct candidate *all, size_t n)
-{
-	size_t holders = 0;
-
-	for (size_t i = 0; i < n; i++)
-		holders += candidate_has(&all[i], root);
-	return holders ? 1.0 / (double)holders : 0.25;
-}
-
-static double words_weight(const struct words *words,
-			   const struct candidate *all, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < words->n; i++) {
-		if (has_meaning(&words->word[i]))
-			sum += weight(words->word[i].root, all, n);
-	}
-	return sum;
-}
-
 struct pool {
 	struct candidate *all; /* owned */
 	size_t n;
 	const struct words *said; /* borrowed */
+	struct vocabulary vocabulary; /* owned; borrows from all and said */
 	double said_weight;
 	bool is_negated;
+	enum polarity answer;
+	char key; /* pressed or said; NUL: none */
 };
 
 /* Cosine of the two weighted word sets; wording that differs in "not" is
  * about something else. */
 static double similarity(const struct pool *pool, const struct words *text)
 {
-	double common = 0, own = words_weight(text, pool->all, pool->n), score;
+	double common = 0, own = 0, score;
 
 	for (size_t i = 0; i < text->n; i++) {
 		const struct word *word = &text->word[i];
+		double weight;
 
-		if (has_meaning(word) &&
-		    words_have_root(pool->said, word->root))
-			common += weight(word->root, pool->all, pool->n);
+		if (!has_meaning(word))
+			continue;
+		weight = vocabulary_weight(&pool->vocabulary, word->root);
+		own += weight;
+		if (vocabulary_is_said(&pool->vocabulary, word->root))
+			common += weight;
 	}
 	if (common <= 0)
 		return 0;
@@ -265,8 +239,10 @@ static bool is_only_opposite(const struct pool *pool, const struct candidate *c,
 }
 
 static double answer_score(const struct pool *pool, const struct candidate *c,
-			   enum polarity answer, double score)
+			   double score)
 {
+	enum polarity answer = pool->answer;
+
 	if (answer == POLARITY_NONE)
 		return score;
 	if (c->polarity == answer)
@@ -281,17 +257,16 @@ static double answer_score(const struct pool *pool, const struct candidate *c,
 static double route_score(const struct score_question *q,
 			  const struct pool *pool, const struct candidate *c)
 {
-	char key = spoken_key(q->text, pool->said);
 	double score = text_score(pool, c), compared;
 
-	if (key && c->key)
-		return key == c->key ? 1 : 0;
+	if (pool->key && c->key)
+		return pool->key == c->key ? 1 : 0;
 	compared = compare_score(&c->label, pool->said);
 	if (compared >= 0)
 		return compared;
 	if (q->extracted && names_extracted(&c->label, q->extracted))
 		score = fmax(score, 0.8);
-	return answer_score(pool, c, words_answer(pool->said), score);
+	return answer_score(pool, c, score);
 }
 
 /* Candidates */
@@ -315,14 +290,45 @@ static void open_candidate(struct candidate *c, const struct model_route *route)
 	}
 }
 
+static void add_words(struct vocabulary *vocabulary, const struct words *words,
+		      size_t route)
+{
+	for (size_t i = 0; i < words->n; i++) {
+		if (has_meaning(&words->word[i]))
+			vocabulary_add(vocabulary, words->word[i].root, route);
+	}
+}
+
+static void add_candidate(struct vocabulary *vocabulary,
+			  const struct candidate *c, size_t route)
+{
+	add_words(vocabulary, &c->label, route);
+	add_words(vocabulary, &c->description, route);
+	for (size_t i = 0; i < c->n_examples; i++)
+		add_words(vocabulary, &c->examples[i], route);
+}
+
 static void open_pool(struct pool *pool, const struct score_question *q)
 {
 	*pool = (struct pool){ .n = q->n, .said = q->said };
 	pool->all = mem_new_array(q->n + 1, sizeof(*pool->all));
 	for (size_t i = 0; i < q->n; i++)
 		open_candidate(&pool->all[i], &q->routes[i]);
-	pool->said_weight = words_weight(q->said, pool->all, q->n);
+	vocabulary_init(&pool->vocabulary);
+	for (size_t i = 0; i < q->n; i++)
+		add_candidate(&pool->vocabulary, &pool->all[i], i);
+	for (size_t i = 0; i < q->said->n; i++) {
+		const struct word *word = &q->said->word[i];
+
+		if (!has_meaning(word))
+			continue;
+		vocabulary_say(&pool->vocabulary, word->root);
+		pool->said_weight +=
+			vocabulary_weight(&pool->vocabulary, word->root);
+	}
 	pool->is_negated = words_are_negated(q->said);
+	pool->answer = words_answer(q->said);
+	pool->key = spoken_key(q->text, q->said);
 }
 
 static void close_pool(struct pool *pool)
@@ -337,6 +343,7 @@ static void close_pool(struct pool *pool)
 		mem_free(c->examples);
 	}
 	mem_free(pool->all);
+	vocabulary_reset(&pool->vocabulary);
 }
 
 static bool same_label(const struct candidate *a, const struct candidate *b)
@@ -402,7 +409,6 @@ int score_route(const struct score_question *question, double *score)
 
 int score_global(const struct score_question *question, double *score)
 {
-	char key = spoken_key(question->text, question->said);
 	struct pool pool;
 	int best;
 
@@ -411,8 +417,10 @@ int score_global(const struct score_question *question, double *score)
 	for (size_t i = 0; i < pool.n; i++) {
 		struct candidate *c = &pool.all[i];
 
-		c->score = key && c->key ? (double)(key == c->key)
-					 : text_score(&pool, c);
+		if (pool.key && c->key)
+			c->score = pool.key == c->key;
+		else
+			c->score = text_score(&pool, c);
 	}
 	best = pick(&pool, global_min, score);
 	close_pool(&pool);

@@ -38,16 +38,6 @@ struct sphinx_decoder *sphinx_decoder_new(enum sphinx_kind kind)
 	return decoder;
 }
 
-void sphinx_decoder_free(struct sphinx_decoder **decoder)
-{
-	if (!*decoder)
-		return;
-	if ((*decoder)->ps)
-		ps_free((*decoder)->ps);
-	mem_free(*decoder);
-	*decoder = NULL;
-}
-
 /* Without -hmm and the like the library finds its own installed model. */
 static int load(struct sphinx_decoder *decoder)
 {
@@ -66,6 +56,24 @@ static int load(struct sphinx_decoder *decoder)
 	cmd_ln_free_r(config);
 	decoder->added_words = 0;
 	return decoder->ps ? 0 : -ENOENT;
+}
+
+static void leave_utterance(struct sphinx_decoder *decoder)
+{
+	if (decoder->is_in_utterance)
+		ps_end_utt(decoder->ps);
+	decoder->is_in_utterance = false;
+}
+
+void sphinx_decoder_free(struct sphinx_decoder **decoder)
+{
+	if (!*decoder)
+		return;
+	leave_utterance(*decoder); /* else its lists leak */
+	if ((*decoder)->ps)
+		ps_free((*decoder)->ps);
+	mem_free(*decoder);
+	*decoder = NULL;
 }
 
 /* In the dictionary, or put there with flite's pronunciation. */
@@ -107,10 +115,7 @@ int sphinx_decoder_begin(struct sphinx_decoder *decoder,
 {
 	int err = 0;
 
-	if (decoder->is_in_utterance) { /* of a caller who has gone */
-		decoder->is_in_utterance = false;
-		ps_end_utt(decoder->ps);
-	}
+	leave_utterance(decoder); /* of a caller who has gone */
 	if (decoder->added_words > ADDED_WORDS_MAX) {
 		ps_free(decoder->ps);
 		decoder->ps = NULL;
@@ -166,8 +171,7 @@ void sphinx_decoder_end(struct sphinx_decoder *decoder,
 
 	*out = (struct sphinx_result){ .cost = 0 };
 	if (decoder->is_in_utterance) {
-		decoder->is_in_utterance = false;
-		ps_end_utt(decoder->ps);
+		leave_utterance(decoder);
 		text = ps_get_hyp(decoder->ps, NULL);
 		if (text)
 			read_cost(decoder, out);

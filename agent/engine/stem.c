@@ -2,48 +2,139 @@
 #include "agent/engine/stem.h"
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-/* Members are stems, as stem() leaves them. */
-static const struct {
+struct synonym {
+	const char *word; /* or its stem */
 	const char *root;
-	const char *members;
-} synonyms[] = {
-	{ "agent", "agent human representativ rep operator someone somebody "
-		   "advisor clerk staff person" },
-	{ "cancel", "cancel terminat abort" },
-	{ "buy", "buy purchas order bought" },
-	{ "repeat", "repeat again pardon" },
-	{ "help", "help assist assistanc support" },
-	{ "appointment", "meet visit appoint" },
-	{ "book", "book schedul reserv arrang" },
-	{ "chang", "chang modify updat edit mov reschedul alter" },
-	{ "pric", "pric cost fee charg rat expensiv cheap" },
-	{ "bill", "bill invoic" },
-	{ "talk", "talk speak spok chat" },
-	{ "call", "call phon telephon ring callback" },
-	{ "bye", "bye goodby farewell hangup" },
-	{ "broken", "broken brok defect fail faulty" },
-	{ "begin", "begin start began" },
-	{ "stop", "stop quit end finish" },
-	{ "pay", "pay paid payment" },
-	{ "refund", "refund reimburs moneyback" },
-	{ "child", "child children kid" },
-	{ "mail", "mail email e-mail" },
-	{ "wrong", "wrong incorrect" },
-	{ "problem", "problem issu troubl difficulty" },
-	{ "interest", "interest keen" },
 };
 
-static const char *const small_numbers[] = {
-	"zero",	    "one",	"two",	    "three",   "four",	  "five",
-	"six",	    "seven",	"eight",    "nine",    "ten",	  "eleven",
-	"twelve",   "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
-	"eighteen", "nineteen", "twenty",
-};
-
-static const char *const small_ordinals[] = {
-	"zeroth", "first",   "second", "third", "fourth", "fifth",
-	"sixth",  "seventh", "eighth", "ninth", "tenth",
+/* Sorted by word, for bsearch(). */
+static const struct synonym synonyms[] = {
+	{ "abort", "cancel" },
+	{ "advisor", "agent" },
+	{ "again", "repeat" },
+	{ "agent", "agent" },
+	{ "alter", "chang" },
+	{ "appoint", "appointment" },
+	{ "arrang", "book" },
+	{ "assist", "help" },
+	{ "assistanc", "help" },
+	{ "began", "begin" },
+	{ "begin", "begin" },
+	{ "bill", "bill" },
+	{ "book", "book" },
+	{ "bought", "buy" },
+	{ "brok", "broken" },
+	{ "broken", "broken" },
+	{ "buy", "buy" },
+	{ "bye", "bye" },
+	{ "call", "call" },
+	{ "callback", "call" },
+	{ "cancel", "cancel" },
+	{ "chang", "chang" },
+	{ "charg", "pric" },
+	{ "chat", "talk" },
+	{ "cheap", "pric" },
+	{ "child", "child" },
+	{ "children", "child" },
+	{ "clerk", "agent" },
+	{ "cost", "pric" },
+	{ "defect", "broken" },
+	{ "difficulty", "problem" },
+	{ "e-mail", "mail" },
+	{ "edit", "chang" },
+	{ "eight", "8" },
+	{ "eighteen", "18" },
+	{ "eighth", "8" },
+	{ "eleven", "11" },
+	{ "email", "mail" },
+	{ "end", "stop" },
+	{ "expensiv", "pric" },
+	{ "fail", "broken" },
+	{ "farewell", "bye" },
+	{ "faulty", "broken" },
+	{ "fee", "pric" },
+	{ "fifteen", "15" },
+	{ "fifth", "5" },
+	{ "finish", "stop" },
+	{ "first", "1" },
+	{ "five", "5" },
+	{ "four", "4" },
+	{ "fourteen", "14" },
+	{ "fourth", "4" },
+	{ "goodby", "bye" },
+	{ "hangup", "bye" },
+	{ "help", "help" },
+	{ "human", "agent" },
+	{ "incorrect", "wrong" },
+	{ "interest", "interest" },
+	{ "invoic", "bill" },
+	{ "issu", "problem" },
+	{ "keen", "interest" },
+	{ "kid", "child" },
+	{ "mail", "mail" },
+	{ "meet", "appointment" },
+	{ "modify", "chang" },
+	{ "moneyback", "refund" },
+	{ "mov", "chang" },
+	{ "nine", "9" },
+	{ "nineteen", "19" },
+	{ "ninth", "9" },
+	{ "one", "1" },
+	{ "operator", "agent" },
+	{ "order", "buy" },
+	{ "paid", "pay" },
+	{ "pardon", "repeat" },
+	{ "pay", "pay" },
+	{ "payment", "pay" },
+	{ "person", "agent" },
+	{ "phon", "call" },
+	{ "pric", "pric" },
+	{ "problem", "problem" },
+	{ "purchas", "buy" },
+	{ "quit", "stop" },
+	{ "rat", "pric" },
+	{ "refund", "refund" },
+	{ "reimburs", "refund" },
+	{ "rep", "agent" },
+	{ "repeat", "repeat" },
+	{ "representativ", "agent" },
+	{ "reschedul", "chang" },
+	{ "reserv", "book" },
+	{ "ring", "call" },
+	{ "schedul", "book" },
+	{ "second", "2" },
+	{ "seven", "7" },
+	{ "seventeen", "17" },
+	{ "seventh", "7" },
+	{ "six", "6" },
+	{ "sixteen", "16" },
+	{ "sixth", "6" },
+	{ "somebody", "agent" },
+	{ "someone", "agent" },
+	{ "speak", "talk" },
+	{ "spok", "talk" },
+	{ "staff", "agent" },
+	{ "start", "begin" },
+	{ "stop", "stop" },
+	{ "support", "help" },
+	{ "talk", "talk" },
+	{ "telephon", "call" },
+	{ "ten", "10" },
+	{ "tenth", "10" },
+	{ "terminat", "cancel" },
+	{ "third", "3" },
+	{ "thirteen", "13" },
+	{ "three", "3" },
+	{ "troubl", "problem" },
+	{ "twelve", "12" },
+	{ "twenty", "20" },
+	{ "two", "2" },
+	{ "updat", "chang" },
+	{ "visit", "appointment" },
+	{ "wrong", "wrong" },
+	{ "zero", "0" },
 };
 
 static bool has_suffix(const char *s, size_t n, const char *suffix,
@@ -122,40 +213,26 @@ static void stem(char out[WORD_SIZE], const char *text)
 	out[n] = '\0';
 }
 
-static bool number_root(char out[WORD_SIZE], const char *text)
+static int compare(const void *key, const void *entry)
 {
-	size_t n = sizeof(small_numbers) / sizeof(small_numbers[0]);
+	return strcmp(key, ((const struct synonym *)entry)->word);
+}
 
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(text, small_numbers[i]) == 0) {
-			snprintf(out, WORD_SIZE, "%zu", i);
-			return true;
-		}
-	}
-	n = sizeof(small_ordinals) / sizeof(small_ordinals[0]);
-	for (size_t i = 1; i < n; i++) {
-		if (strcmp(text, small_ordinals[i]) == 0) {
-			snprintf(out, WORD_SIZE, "%zu", i);
-			return true;
-		}
-	}
-	return false;
+static const struct synonym *find(const char *word)
+{
+	return bsearch(word, synonyms, sizeof(synonyms) / sizeof(synonyms[0]),
+		       sizeof(synonyms[0]), compare);
 }
 
 void word_root(char out[WORD_SIZE], const char *text)
 {
-	if (number_root(out, text))
-		return;
-	if (isdigit((unsigned char)*text)) {
-		snprintf(out, WORD_SIZE, "%s", text);
-		return;
+	const struct synonym *synonym = find(text);
+
+	snprintf(out, WORD_SIZE, "%s", text);
+	if (!synonym && !isdigit((unsigned char)*text)) {
+		stem(out, text);
+		synonym = find(out);
 	}
-	stem(out, text);
-	for (size_t i = 0; i < sizeof(synonyms) / sizeof(synonyms[0]); i++) {
-		if (word_in(out, synonyms[i].members) ||
-		    word_in(text, synonyms[i].members)) {
-			snprintf(out, WORD_SIZE, "%s", synonyms[i].root);
-			return;
-		}
-	}
+	if (synonym)
+		snprintf(out, WORD_SIZE, "%s", synonym->root);
 }

@@ -1,24 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/engine/words.h"
 #include <ctype.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include "agent/engine/stem.h"
 #include "core/mem.h"
 
-static const char stop_words[] =
-	"a an the and or but so to of in on at for with by from as is are was "
-	"were be been being am i you he she it we they me him her us them my "
-	"your his its our their this that these those there here do does did "
-	"done have has had will would could should can may might must shall "
-	"just really very please hi hello hey um uh er erm well then now if "
-	"when what which who whom how i'm i'd i'll i've it's that's what's "
-	"you're we're they're let let's want wants wanted wanna need needs "
-	"needed like likes say says said saying user users user's caller "
-	"caller's callers customer customers asks asked asking ask "
-	"chooses choose chose selects select selected mention mentions "
-	"mentioned gonna go going get gets got know knows tell tells told "
-	"about some any into out up thing things also too press pressed "
-	"presses pressing hit dial dials dialed button key option number";
+/* Sorted, for bsearch(). */
+static const char *const stop_words[] = {
+	"a",	    "about",	"also",	    "am",	"an",	    "and",
+	"any",	    "are",	"as",	    "ask",	"asked",    "asking",
+	"asks",	    "at",	"be",	    "been",	"being",    "but",
+	"button",   "by",	"caller",   "caller's", "callers",  "can",
+	"choose",   "chooses",	"chose",    "could",	"customer", "customers",
+	"dial",	    "dialed",	"dials",    "did",	"do",	    "does",
+	"done",	    "er",	"erm",	    "for",	"from",	    "get",
+	"gets",	    "go",	"going",    "gonna",	"got",	    "had",
+	"has",	    "have",	"he",	    "hello",	"her",	    "here",
+	"hey",	    "hi",	"him",	    "his",	"hit",	    "how",
+	"i",	    "i'd",	"i'll",	    "i'm",	"i've",	    "if",
+	"in",	    "into",	"is",	    "it",	"it's",	    "its",
+	"just",	    "key",	"know",	    "knows",	"let",	    "let's",
+	"like",	    "likes",	"may",	    "me",	"mention",  "mentioned",
+	"mentions", "might",	"must",	    "my",	"need",	    "needed",
+	"needs",    "now",	"number",   "of",	"on",	    "option",
+	"or",	    "our",	"out",	    "please",	"press",    "pressed",
+	"presses",  "pressing", "really",   "said",	"say",	    "saying",
+	"says",	    "select",	"selected", "selects",	"shall",    "she",
+	"should",   "so",	"some",	    "tell",	"tells",    "that",
+	"that's",   "the",	"their",    "them",	"then",	    "there",
+	"these",    "they",	"they're",  "thing",	"things",   "this",
+	"those",    "to",	"told",	    "too",	"uh",	    "um",
+	"up",	    "us",	"user",	    "user's",	"users",    "very",
+	"wanna",    "want",	"wanted",   "wants",	"was",	    "we",
+	"we're",    "well",	"were",	    "what",	"what's",   "when",
+	"which",    "who",	"whom",	    "will",	"with",	    "would",
+	"you",	    "you're",	"your",
+};
 
 static const char negations[] =
 	"not never none nothing neither nor without cannot cant can't dont "
@@ -86,14 +103,29 @@ static const struct {
 
 bool word_in(const char *text, const char *list)
 {
-	size_t len = strlen(text);
+	for (const char *at = list; *at && *text; at += *at == ' ') {
+		size_t n = 0;
 
-	for (const char *at = list; len && at; at = strchr(at, ' ')) {
-		at += *at == ' ';
-		if (strncmp(at, text, len) == 0 && (at[len] == ' ' || !at[len]))
+		while (text[n] && at[n] == text[n])
+			n++;
+		if (!text[n] && (at[n] == ' ' || !at[n]))
 			return true;
+		while (*at && *at != ' ')
+			at++;
 	}
 	return false;
+}
+
+static int compare(const void *key, const void *entry)
+{
+	return strcmp(key, *(const char *const *)entry);
+}
+
+static bool is_stop(const char *text)
+{
+	return bsearch(text, stop_words,
+		       sizeof(stop_words) / sizeof(stop_words[0]),
+		       sizeof(stop_words[0]), compare) != NULL;
 }
 
 /* Typographic marks that are no part of a word; the single quote is one. */
@@ -188,7 +220,7 @@ void words_init(struct words *words, const char *source)
 		}
 		s = end;
 		word.end = (size_t)(end - words->source);
-		word.is_stop = word_in(word.text, stop_words);
+		word.is_stop = is_stop(word.text);
 		word_root(word.root, word.text);
 		if (words->n == size) {
 			size = size ? size * 2 : 16;
@@ -222,6 +254,8 @@ bool words_match(const struct words *words, size_t first, const char *phrase)
 {
 	struct slice rest = slice_of(phrase);
 
+	if (first >= words->n || words->word[first].text[0] != *phrase)
+		return false; /* most of the time */
 	while (rest.len) {
 		struct slice want = slice_cut(&rest, ' ');
 

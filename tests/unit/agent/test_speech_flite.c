@@ -197,8 +197,7 @@ static void test_any_text(void **state)
 		"1234567890123456789012345678901234567890",
 		"x\x01y\x7fz",
 		"A. B. C.",
-		"\xe2\x82\xac"
-		"5",
+		"\xe2\x82\xac 5",
 		"O'Neill's",
 		"'tis ''quoted''",
 		"3/4",
