@@ -77,8 +77,8 @@ static const struct config_key keys[] = {
 	       "least level to log"),
 	CHOICE("log.format", "text", "text|json", "form of a log line"),
 
-	TEXT("speech.tts", "embedded", "voice: embedded"),
-	TEXT("speech.stt", "embedded", "recognition: embedded"),
+	CHOICE("speech.tts", "embedded", "embedded", "voice: embedded"),
+	CHOICE("speech.stt", "embedded", "embedded", "recognition: embedded"),
 	NUMBER("speech.recognisers", "0", 0, 256,
 	       "open recognisers, about 90 MB each; 0: cores + 1"),
 

@@ -28,7 +28,7 @@ bool loop_is_sim(const struct loop *loop);
 /* on_signal runs on the loop for each SIGTERM, SIGINT or SIGHUP. */
 typedef void loop_signal_fn(void *owner, int signum);
 void loop_on_signals(struct loop *loop, loop_signal_fn *fn, void *owner);
-/* Lateness of timers, for /metrics: longest and p99.9 callback in us. */
+/* How long callbacks kept the loop; all but turns stay 0 on a simulated one. */
 struct loop_stats {
 	uint64_t turns;
 	uint64_t slow_callbacks; /* over 5 ms */

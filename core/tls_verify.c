@@ -8,7 +8,6 @@
 #include "core/mem.h"
 
 enum {
-	WHY_MAX = 1024,
 	NAMES_SHOWN = 8,
 	DN_SIZE = 256,
 	/* Context-specific tags of a GeneralName (RFC 5280, 4.2.1.6). */
@@ -333,12 +332,6 @@ int tls_verify_on_certificate(void *arg, mbedtls_x509_crt *crt, int depth,
 int tls_verify_error(const struct tls_verify *verify)
 {
 	return verify->worst ? findings[verify->worst - 1].err : 0;
-}
-
-void tls_verify_init(struct tls_verify *verify, const char *name)
-{
-	*verify = (struct tls_verify){ .name = mem_dup_str(name) };
-	buffer_init(&verify->why, WHY_MAX);
 }
 
 void tls_verify_reset(struct tls_verify *verify)

@@ -20,7 +20,6 @@ struct tls_verify {
 	struct buffer why; /* of worst, for an operator */
 };
 
-void tls_verify_init(struct tls_verify *verify, const char *name);
 void tls_verify_reset(struct tls_verify *verify);
 /* For mbedtls_ssl_set_verify(), with the struct as arg; runs on whatever
  * thread runs the handshake. */

@@ -253,18 +253,29 @@ struct sip_connect *sip_transport_connect(struct sip_transport *transport,
 	return connect;
 }
 
+static bool is_awaited_by_others(const struct sip_dial *dial,
+				 const struct sip_connect *connect)
+{
+	const struct sip_connect *other;
+
+	LIST_FOREACH(other, &dial->transport->connects, in_connects)
+	{
+		if (other != connect && other->dial == dial)
+			return true;
+	}
+	return false;
+}
+
 void sip_connect_cancel(struct sip_connect **connect)
 {
-	struct sip_connect *old = *connect, *other;
+	struct sip_connect *old = *connect;
 	struct sip_dial *dial;
 
 	if (!old)
 		return;
 	*connect = NULL;
 	dial = old->dial;
-	if (dial)
-		LIST_FOREACH(other, &old->transport->connects, in_connects)
-	if (other != old && other->dial == dial)
+	if (dial && is_awaited_by_others(dial, old))
 		dial = NULL;
 	connect_free(old);
 	if (dial)

@@ -149,8 +149,9 @@ static struct fork *fork_find(struct invitation *inv,
 		if (fork->tag &&
 		    slice_eq(slice_of(fork->tag), response->common.to.tag))
 			return fork;
-		if (!free_one && !fork->ack)
-			free_one = fork; /* at worst an early dialog's */
+		/* One never used, at worst an early dialog's. */
+		if (!fork->ack && (!free_one || (free_one->tag && !fork->tag)))
+			free_one = fork;
 	}
 	if (free_one) {
 		if (free_one->invitation)

@@ -208,6 +208,9 @@ static void on_over(void *owner, int err)
 {
 	struct sip_request *r = owner;
 
+	/* Else each call after this one would wait as long. */
+	if (err == -ETIMEDOUT && r->method == SIP_INVITE && r->dialog->link)
+		sip_link_retire(r->dialog->link);
 	if (err) {
 		tell_failure(r, err,
 			     err == -ETIMEDOUT ? "no answer within 32 s"

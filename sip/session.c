@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/timer.h"
+#include "sip/body.h"
 #include "sip/header.h"
 
 static const struct {
@@ -187,28 +188,30 @@ void session_break(struct session *session, enum session_cause cause, int code,
 static void on_progress(void *owner, const struct sip_message *response)
 {
 	struct session *session = owner;
+	struct slice sdp;
 
+	if (body_sdp(response, &sdp))
+		sdp = SLICE("");
 	if (session->events && session->events->on_progress)
-		session->events->on_progress(session->owner,
-					     response->start.status,
-					     response->body); /* last */
+		session->events->on_progress(
+			session->owner, response->start.status, sdp); /* last */
 }
 
 static void on_answer(void *owner, struct dialog *dialog,
 		      const struct sip_message *response)
 {
 	struct session *session = owner;
+	struct slice sdp;
 
 	session->dialog = dialog;
 	dialog_list(dialog, &session->ua->dialogs, session_on_request, session);
 	offer_enter(&session->offer.state, OFFER_STABLE);
 	session_enter(session, SESSION_UP);
-	if (!response->body.len)
+	if (body_sdp(response, &sdp) || !sdp.len)
 		session_break(session, SESSION_PROTOCOL, response->start.status,
 			      "the answer carries no SDP");
 	else
-		session->events->on_answer(session->owner,
-					   response->body); /* last */
+		session->events->on_answer(session->owner, sdp); /* last */
 }
 
 static void on_invitation_end(void *owner, const struct session_end *end)

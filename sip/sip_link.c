@@ -434,6 +434,11 @@ int sip_link_send(struct sip_link *link, struct slice text)
 	return err;
 }
 
+void sip_link_retire(struct sip_link *link)
+{
+	link->generation = tls_generation(link->transport->options.tls) - 1;
+}
+
 const char *sip_link_sent_by(const struct sip_link *link)
 {
 	return link->sent_by;

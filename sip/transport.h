@@ -70,6 +70,9 @@ void sip_connect_cancel(struct sip_connect **connect); /* NULL is fine */
 
 /* 0, or -EPIPE, -ENOBUFS: the link is ending, on_link_closed follows. */
 int sip_link_send(struct sip_link *link, struct slice text);
+/* New requests take another link from now on, as after a reload of trust:
+ * this one did not answer. What is under way over it goes on. */
+void sip_link_retire(struct sip_link *link);
 /* "host:port" for Via and Contact of messages over this link. */
 const char *sip_link_sent_by(const struct sip_link *link);
 void sip_link_peer(const struct sip_link *link, struct addr *out);

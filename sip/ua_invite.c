@@ -55,17 +55,6 @@ static struct sip_address caller_of(const struct sip_message *invite)
 	return invite->common.from;
 }
 
-/* Display name without the escapes of a quoted-string. */
-static void write_display(struct buffer *out, struct slice display)
-{
-	buffer_init(out, SIP_HEADER_MAX_BYTES);
-	for (size_t i = 0; i < display.len; i++) {
-		if (display.ptr[i] == '\\' && i + 1 < display.len)
-			i++;
-		buffer_add_char(out, display.ptr[i]);
-	}
-}
-
 static void ask_owner(struct ua *ua, struct session *session,
 		      struct sip_link *link, struct sip_message *invite)
 {
@@ -77,7 +66,8 @@ static void ask_owner(struct ua *ua, struct session *session,
 	write_callee(&to, invite);
 	buffer_init(&from, SIP_HEADER_MAX_BYTES);
 	sip_uri_number(&from, &caller.uri);
-	write_display(&display, caller.display);
+	buffer_init(&display, SIP_HEADER_MAX_BYTES);
+	sip_unquote(&display, caller.display);
 	body_sdp(invite, &about.offer);
 	about.to_number = buffer_str(&to);
 	about.from_number = buffer_str(&from);

@@ -6,7 +6,7 @@
 
 extern const struct record call_record;
 
-/* What a list reads of each call: all but request and body. */
+/* What every reader wants of each call: all but its texts. */
 #define CALL_COLUMNS                                                           \
 	"c.number AS number, id, org_id, c.\"to\" AS \"to\","                  \
 	" c.\"from\" AS \"from\", inbound, completed, queue_status, status,"   \

@@ -43,6 +43,18 @@ static bool wants_group(const struct call *call, const char *group)
 	return false;
 }
 
+/* Only what is committed can be read: woken before, the outbox would sleep on. */
+static void on_notice_stored(void *owner, int err)
+{
+	struct call *call = owner;
+
+	call->life.store_replies--;
+	if (call->life.is_closed)
+		call_free_if_idle(call);
+	else if (!err)
+		webhook_wake(call->service->webhook);
+}
+
 void call_notify(struct call *call, const char *event, const char *message)
 {
 	const char *url = json_str(call->prepared.settings, "webhook");
@@ -66,9 +78,9 @@ void call_notify(struct call *call, const char *event, const char *message)
 	row.body = text;
 	id_uuid(id);
 	if (url && wants_group(call, "call")) {
+		call->life.store_replies++;
 		outbox_insert(call->service->store, &row,
-			      (struct store_reply){ 0 });
-		webhook_wake(call->service->webhook);
+			      (struct store_reply){ on_notice_stored, call });
 	}
 	mem_free(text);
 	json_decref(body);

@@ -44,7 +44,6 @@ struct call {
 	struct dialogue *dialogue; /* owned; only when UP */
 	struct timer *timer; /* owned: max_duration, then deadlines */
 	struct model_call *question; /* owned: the summary */
-	struct job *barrier; /* the disk thread's turn after ours */
 	enum call_state state;
 	struct call_outcome outcome;
 	struct {

@@ -17,8 +17,8 @@ enum state { OPENING, UP, ENDED };
 struct leg {
 	struct session *session; /* owned */
 	struct stream *stream; /* owned */
-	const struct leg_events *events;
-	void *owner;
+	const struct leg_events *events; /* borrowed: outlives us */
+	void *owner; /* borrowed: closes us */
 	enum state state;
 	bool has_answered_offer; /* incoming: media agreed before ACK */
 	bool was_up;

@@ -35,7 +35,7 @@ struct leg_env {
 };
 
 struct leg_incoming {
-	struct session *session;
+	struct session *session; /* the leg's once leg_take() gave 0 */
 	struct slice offer; /* empty: we offer in our 200 */
 };
 

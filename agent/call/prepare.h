@@ -21,7 +21,7 @@ struct prepared {
 int prepare(struct prepared *out, struct service *service, struct arena *arena,
 	    const struct call_row *row);
 /* The outbound trunk of row->from with its password unsealed into the arena.
- * 0 or -ENOENT with why set. */
+ * 0, or with why set -ENOENT or what secret_unseal() returned. */
 int prepare_trunk(struct prepared *out, struct service *service,
 		  struct arena *arena, const struct call_row *row);
 void prepared_reset(struct prepared *prepared);

@@ -288,7 +288,8 @@ json_t *record_json(const struct record_input *input)
 	return record;
 }
 
-void record_make_brief(json_t *record)
+/* Turns it into what lists show: without transcripts and logs. */
+static void make_brief(json_t *record)
 {
 	static const char *const dropped[] = { "transcripts", "pathway_logs",
 					       "concatenated_transcript",
@@ -307,7 +308,7 @@ void record_render(struct call_row *row, struct arena *arena,
 	buffer_init(&text, BODY_MAX_BYTES);
 	json_write(&text, record);
 	row->body = arena_dup(arena, buffer_slice(&text));
-	record_make_brief(record);
+	make_brief(record);
 	buffer_clear(&text);
 	json_write(&text, record);
 	row->brief = arena_dup(arena, buffer_slice(&text));

@@ -25,8 +25,6 @@ struct record_input {
 
 /* The whole object; the caller owns the reference. */
 json_t *record_json(const struct record_input *input);
-/* Turns it into what lists show: without transcripts and logs. */
-void record_make_brief(json_t *record);
 /* The row's body and brief rendered into the arena from record_json(). */
 void record_render(struct call_row *row, struct arena *arena,
 		   const struct record_input *input);

@@ -237,14 +237,29 @@ static json_t *read_start_time(const struct setting_check *check,
 	return json_copy((json_t *)value);
 }
 
+/* Neither spaces nor control characters: none is in a URL. */
+static bool is_visible(struct slice text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.ptr[i];
+
+		if (c <= ' ' || c == 0x7f)
+			return false;
+	}
+	return true;
+}
+
 /* Whether http is allowed is a matter of the node's settings. */
 static json_t *read_webhook(const struct setting_check *check,
 			    const json_t *value)
 {
 	struct slice url = slice_of(json_string_value(value));
+	struct slice host = url;
 
-	if (slice_has_prefix(url, SLICE("https://")) ||
-	    slice_has_prefix(url, SLICE("http://")))
+	slice_cut(&host, ':');
+	if ((slice_has_prefix(url, SLICE("https://")) ||
+	     slice_has_prefix(url, SLICE("http://"))) &&
+	    host.len > 2 && is_visible(url))
 		return json_copy((json_t *)value);
 	return refuse(check, NULL,
 		      "webhook must be a string that starts with https://.");

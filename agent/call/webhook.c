@@ -262,9 +262,11 @@ static void pump(void *arg)
 			     loop_wall_ms(webhook->service->loop), FLIGHTS_MAX,
 			     &due);
 
-	if (err)
+	if (err) {
 		log_error("webhook", NULL, "the outbox cannot be read: %s",
 			  strerror(-err));
+		timer_start(webhook->timer, STORE_RETRY_MS, pump, webhook);
+	}
 	for (size_t i = 0; i < due.n; i++) {
 		if (webhook->stats.in_flight < FLIGHTS_MAX &&
 		    !is_busy(webhook, due.rows[i].call_id))

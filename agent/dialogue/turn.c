@@ -116,7 +116,8 @@ static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 	return value < low ? low : value > high ? high : value;
 }
 
-uint32_t turn_end_ms(const struct turn *turn)
+/* Silence that would end the caller's turn now. */
+static uint32_t end_ms(const struct turn *turn)
 {
 	uint32_t end = turn->settings.end_ms;
 
@@ -237,7 +238,7 @@ static enum turn_action on_trailing(struct turn *turn,
 		return TURN_NONE;
 	}
 	turn->ms.silence += FRAME_MS;
-	if (turn->ms.silence < turn_end_ms(turn))
+	if (turn->ms.silence < end_ms(turn))
 		return TURN_NONE;
 	turn->ms.voice = 0;
 	enter(turn, TURN_QUIET);

@@ -71,5 +71,3 @@ void turn_on_words(struct turn *turn, const char *text);
 /* After TURN_JUDGE: the final words. TURN_RESUME, or TURN_CUT: a real turn. */
 enum turn_action turn_on_judged(struct turn *turn, const char *text);
 enum turn_words turn_classify(const char *text);
-/* Silence that would end the caller's turn now, in ms. */
-uint32_t turn_end_ms(const struct turn *turn);

@@ -10,6 +10,19 @@
 
 enum { PLAN_CONCURRENCY = 500 };
 
+/* A key is made for the first organisation alone: a missing one beside others
+ * is lost, and a new one would not open what they sealed. */
+static bool is_first_org(struct tool *tool)
+{
+	struct arena *arena = arena_open();
+	struct org_row *rows;
+	size_t n = 0;
+	int err = orgs_list(tool->store, arena, &rows, &n);
+
+	arena_close(&arena);
+	return !err && !n;
+}
+
 static int seal(struct tool *tool, struct buffer *out, const char *secret)
 {
 	struct secret_box *box = NULL;
@@ -20,7 +33,7 @@ static int seal(struct tool *tool, struct buffer *out, const char *secret)
 	buffer_init(&why, 1024);
 	snprintf(file, sizeof(file), "%s/store.key",
 		 config_text(tool->config, "store.path"));
-	err = secret_box_open(&box, file, true, &why);
+	err = secret_box_open(&box, file, is_first_org(tool), &why);
 	if (err)
 		tool_fail("%s", buffer_str(&why));
 	else

@@ -192,6 +192,20 @@ static void test_reload_retires_links(void **state)
 	assert_string_equal(w->a.end_why, "retired");
 }
 
+static void test_a_link_that_did_not_answer(void **state)
+{
+	struct world *w = *state;
+	struct sip_link *first = joined(w, "b.example", 0), *next;
+
+	sip_link_retire(first);
+	next = joined(w, "b.example", 0);
+	assert_ptr_not_equal(next, first);
+	assert_ptr_equal(joined(w, "b.example", 0), next);
+	assert_int_equal(sip_link_send(first, SLICE(REQUEST(1))), 0);
+	run(w);
+	assert_int_equal(w->b.n, 1);
+}
+
 /* The certificate of whoever called us proves its name: no second link. */
 static void test_accepted_link_is_reused(void **state)
 {
@@ -574,6 +588,7 @@ int main(void)
 		T(test_pool_is_by_name_and_port),
 		T(test_two_connects_share_one_link),
 		T(test_reload_retires_links),
+		T(test_a_link_that_did_not_answer),
 		T(test_accepted_link_is_reused),
 		T(test_unreachable),
 		T(test_ping_is_answered),
