@@ -3,9 +3,11 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "media/prefetch.h"
 
 enum {
-	MISSING = INT16_MIN, /* no G.711 code decodes to it */
+	MISSING_BYTE = 0x80, /* both bytes of it */
+	MISSING = INT16_MIN + MISSING_BYTE, /* no G.711 code decodes to it */
 	BIN = 80, /* samples */
 	TARGET_MIN = 160,
 	TARGET_MAX = 1600,
@@ -24,8 +26,7 @@ static const float percentile = 0.97f;
 
 static void clear_ring(struct jitter *jitter)
 {
-	for (size_t i = 0; i < JITTER_RING; i++)
-		jitter->ring[i] = MISSING;
+	memset(jitter->ring, MISSING_BYTE, sizeof(jitter->ring));
 }
 
 void jitter_init(struct jitter *jitter)
@@ -184,9 +185,17 @@ void jitter_put(struct jitter *jitter, const struct jitter_packet *packet)
 	assert(packet->n <= JITTER_PACKET_MAX);
 	if (packet->n == 0 || !find_place(jitter, &at, packet))
 		return;
-	if (at > jitter->newest)
+	if (at >= jitter->newest) {
 		jitter->newest = at;
+		jitter->newest_end = at + (int64_t)packet->n;
+	}
 	store(jitter, at, packet);
+}
+
+bool jitter_is_due(const struct jitter *jitter, uint64_t now_us)
+{
+	return !jitter->is_started ||
+	       to_samples(now_us) - base(jitter) >= jitter->newest_end;
 }
 
 static void advance(struct jitter *jitter, int64_t n)
@@ -198,8 +207,8 @@ static void advance(struct jitter *jitter, int64_t n)
 		size_t slot;
 		size_t part = piece(at, left, &slot);
 
-		for (size_t i = 0; i < part; i++)
-			jitter->ring[slot + i] = MISSING;
+		memset(&jitter->ring[slot], MISSING_BYTE,
+		       part * sizeof(jitter->ring[0]));
 		at += (int64_t)part;
 		left -= (int64_t)part;
 	}
@@ -298,6 +307,29 @@ void jitter_skip(struct jitter *jitter, uint32_t frames)
 {
 	if (jitter->is_started)
 		advance(jitter, (int64_t)frames * JITTER_FRAME);
+}
+
+static void prefetch_ring(const struct jitter *jitter, int64_t at)
+{
+	size_t slot;
+	size_t n = piece(at, JITTER_FRAME, &slot);
+
+	prefetch_bytes(&jitter->ring[slot], n * sizeof(jitter->ring[0]));
+}
+
+void jitter_prefetch_put(const struct jitter *jitter)
+{
+	int64_t at = jitter->newest_end;
+
+	prefetch_ring(jitter, at);
+	prefetch_bytes(&jitter->arrived_us[at / JITTER_FRAME % JITTER_ARRIVALS],
+		       sizeof(jitter->arrived_us[0]));
+}
+
+void jitter_prefetch_get(const struct jitter *jitter)
+{
+	prefetch_ring(jitter, jitter->head);
+	prefetch_bytes(jitter->last, sizeof(jitter->last));
 }
 
 double jitter_delay_ms(const struct jitter *jitter)

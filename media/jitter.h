@@ -33,30 +33,37 @@ struct jitter_stats {
 
 /* Time is kept in samples; timestamps are unwrapped to 64 bits. */
 struct jitter {
-	int16_t ring[JITTER_RING]; /* JITTER_MISSING where nothing came */
-	uint64_t arrived_us[JITTER_ARRIVALS]; /* by timestamp / JITTER_FRAME */
 	int64_t head; /* timestamp that is played next */
 	int64_t newest; /* last timestamp put */
+	int64_t newest_end; /* and of the sample after it */
 	int64_t base,
 		base_before; /* least transit of this and the last spell */
 	int64_t spell_end;
 	int32_t target; /* samples of delay over base */
 	unsigned late_in_a_row;
 	float bins[JITTER_BINS]; /* how often a packet was that late */
-	int16_t last[JITTER_FRAME]; /* last good frame, to be repeated */
 	int32_t faded; /* samples concealed in a row */
 	bool is_started;
 	struct jitter_stats stats;
+	int16_t last[JITTER_FRAME]; /* last good frame, to be repeated */
+	uint64_t arrived_us[JITTER_ARRIVALS]; /* by timestamp / JITTER_FRAME */
+	int16_t ring[JITTER_RING]; /* missing where nothing came */
 };
 
 void jitter_init(struct jitter *jitter);
 /* Another source: forgets all but the statistics and the measured delay. */
 void jitter_restart(struct jitter *jitter);
 void jitter_put(struct jitter *jitter, const struct jitter_packet *packet);
+/* May a packet after the newest have come by now? Not before the fastest would
+ * have. */
+bool jitter_is_due(const struct jitter *jitter, uint64_t now_us);
 /* The next 20 ms. *arrived_us, when the frame came, is 0 if it did not. */
 void jitter_get(struct jitter *jitter, int16_t out[JITTER_FRAME],
 		uint64_t *arrived_us, uint64_t now_us);
 /* Frames that will not be played: the loop stood still. */
 void jitter_skip(struct jitter *jitter, uint32_t frames);
+/* Ask the caches for what the next put and get will touch. */
+void jitter_prefetch_put(const struct jitter *jitter);
+void jitter_prefetch_get(const struct jitter *jitter);
 /* Delay between arrival of the fastest packet and its playing. */
 double jitter_delay_ms(const struct jitter *jitter);

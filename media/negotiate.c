@@ -108,9 +108,17 @@ static void take_addrs(struct negotiated *out, const struct sdp_media *media)
 	addr_set_port(&out->rtcp, port < 65535 ? port + 1 : port);
 }
 
+/* Audio goes to one host: not to a group, nor to all on a network. */
+static bool is_unicast(const struct addr *addr)
+{
+	return addr_in_network(addr, SLICE("224.0.0.0/3")) != 1 &&
+	       addr_in_network(addr, SLICE("ff00::/8")) != 1;
+}
+
 static bool is_reachable(const struct sdp_media *media, int family)
 {
-	return media->port && media->has_addr &&
+	return media->port && media->has_addr && is_unicast(&media->addr) &&
+	       (!media->has_rtcp || is_unicast(&media->rtcp)) &&
 	       media->addr.sa.sa_family == family &&
 	       (!media->has_rtcp || media->rtcp.sa.sa_family == family);
 }

@@ -5,6 +5,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/timer.h"
+#include "media/prefetch.h"
 
 struct pacer {
 	struct loop *loop; /* borrowed: outlives us */
@@ -56,12 +57,18 @@ static void arm(struct pacer *pacer)
 static void run_entry(struct pacer *pacer, struct pacer_entry *entry,
 		      bool is_between, uint64_t now_us)
 {
+	const struct pacer_entry *next = entry->next;
 	uint64_t passed = pacer->next_tick - entry->last[is_between];
 	struct pacer_turn turn = { .now_us = now_us,
 				   .due_us = pacer->t0_us +
 					     pacer->next_tick * PACER_SLOT_US,
 				   .is_between = is_between };
 
+	for (unsigned i = 0; i < PACER_AHEAD && next; i++) {
+		turn.ahead[i] = next->owner;
+		next = next->next;
+	}
+	prefetch_bytes(next, sizeof(*next));
 	if (passed > PACER_SLOTS)
 		turn.skipped = (uint32_t)(passed / PACER_SLOTS - 1);
 	pacer->stats.skipped += turn.skipped;

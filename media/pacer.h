@@ -10,13 +10,14 @@
 struct loop;
 struct pacer;
 
-enum { PACER_SLOT_US = 5000, PACER_SLOTS = 4 };
+enum { PACER_SLOT_US = 5000, PACER_SLOTS = 4, PACER_AHEAD = 3 };
 
 struct pacer_turn {
 	uint64_t now_us;
 	uint64_t due_us; /* when it should have been: exactly 20 ms apart */
 	bool is_between; /* else it is the full turn */
 	uint32_t skipped; /* turns of this kind that a stall took */
+	void *ahead[PACER_AHEAD]; /* owners whose turns come next, or NULL */
 };
 
 typedef void pacer_fn(void *owner, const struct pacer_turn *turn);

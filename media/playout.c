@@ -5,13 +5,13 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/timer.h"
+#include "media/prefetch.h"
 
 enum { SAMPLES_MAX = 10 * 60 * 8000 };
 
 struct chunk {
 	struct chunk *next; /* owned */
 	size_t n;
-	size_t used;
 	int16_t samples[];
 };
 
@@ -20,14 +20,15 @@ struct playout {
 	const struct playout_events *events; /* borrowed; NULL: nobody asks */
 	void *owner;
 	struct chunk *first, *last; /* first owned, and its tail */
+	size_t used; /* samples of first */
 	size_t queued;
 	uint64_t sent; /* samples in all */
 	uint64_t mark; /* value of sent that counts as 0 */
-	int16_t ramp[PLAYOUT_RAMP]; /* tail of what was dropped */
 	bool has_ramp;
 	bool is_paused;
 	bool is_speaking; /* the last frame was not silence */
 	bool started, drained; /* to be told */
+	int16_t ramp[PLAYOUT_RAMP]; /* tail of what was dropped */
 };
 
 void playout_open(struct playout **out, struct loop *loop)
@@ -43,6 +44,7 @@ static void drop_chunk(struct playout *playout)
 	struct chunk *chunk = playout->first;
 
 	playout->first = chunk->next;
+	playout->used = 0;
 	if (!playout->first)
 		playout->last = NULL;
 	mem_free(chunk);
@@ -96,19 +98,35 @@ static size_t copy_out(struct playout *playout, int16_t *out, size_t n)
 
 	while (done < n && playout->first) {
 		struct chunk *chunk = playout->first;
-		size_t part = chunk->n - chunk->used;
+		size_t part = chunk->n - playout->used;
 
 		if (part > n - done)
 			part = n - done;
-		memcpy(out + done, chunk->samples + chunk->used,
+		memcpy(out + done, chunk->samples + playout->used,
 		       part * sizeof(*out));
-		chunk->used += part;
+		playout->used += part;
 		done += part;
-		if (chunk->used == chunk->n)
+		if (playout->used == chunk->n)
 			drop_chunk(playout);
 	}
 	playout->queued -= done;
 	return done;
+}
+
+void playout_prefetch(const struct playout *playout)
+{
+	prefetch_bytes(playout, offsetof(struct playout, ramp));
+}
+
+void playout_prefetch_frame(const struct playout *playout)
+{
+	const struct chunk *chunk = playout->first;
+
+	if (!chunk)
+		return;
+	prefetch_bytes(chunk, sizeof(*chunk));
+	prefetch_bytes(chunk->samples + playout->used,
+		       PLAYOUT_FRAME * sizeof(chunk->samples[0]));
 }
 
 bool playout_take(struct playout *playout, int16_t out[PLAYOUT_FRAME])

@@ -10,5 +10,8 @@ enum { PLAYOUT_FRAME = 160, PLAYOUT_RAMP = 40 };
 
 void playout_open(struct playout **out, struct loop *loop);
 void playout_close(struct playout **playout); /* no callback after */
+/* Ask the caches for it, and then for its next frame. */
+void playout_prefetch(const struct playout *playout);
+void playout_prefetch_frame(const struct playout *playout);
 /* The next frame to be sent; false: it is silence. */
 bool playout_take(struct playout *playout, int16_t out[PLAYOUT_FRAME]);

@@ -92,6 +92,7 @@ int ports_take(struct ports *ports, struct port_pair *out, struct loop *loop,
 	       const struct addr *bind)
 {
 	unsigned tries = ports->n_free;
+	int err;
 
 	*out = (struct port_pair){ NULL, NULL };
 	if (ports->size >= PORTS_LARGE && ports->n_free < PORTS_RESERVE)
@@ -99,9 +100,14 @@ int ports_take(struct ports *ports, struct port_pair *out, struct loop *loop,
 	while (tries--) {
 		uint16_t port = pop(ports);
 
-		if (open_pair(out, loop, bind, port) == 0)
+		err = open_pair(out, loop, bind, port);
+		if (!err)
 			return 0;
 		push(ports, port);
+		/* No descriptor left, or not our address: as many tries as
+		 * there are ports would hold up the loop. */
+		if (err != -EADDRINUSE && err != -EACCES)
+			return err;
 	}
 	return -EAGAIN;
 }

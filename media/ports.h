@@ -22,7 +22,8 @@ enum {
 int ports_open(struct ports **out, uint16_t min, uint16_t max);
 void ports_close(struct ports **ports); /* all pairs must be back */
 /* Binds the longest rested pair of bind's address; one that something else
- * holds is put back and the next is tried. -EAGAIN: none. */
+ * holds is put back and the next is tried. -EAGAIN: none; another error is
+ * for no port of ours to mend (-EMFILE, -EADDRNOTAVAIL). */
 int ports_take(struct ports *ports, struct port_pair *out, struct loop *loop,
 	       const struct addr *bind);
 void ports_give(struct ports *ports, struct port_pair *pair); /* closes */

@@ -16,7 +16,12 @@ struct srtp_context {
 	uint32_t sources[SRTP_SOURCES_MAX]; /* authenticated SSRCs */
 };
 
-enum { RTP_BYTES_MIN = 12, RTCP_BYTES_MIN = 8, RTCP_TRAILER_BYTES = 14 };
+enum {
+	RTP_BYTES_MIN = 12,
+	RTCP_BYTES_MIN = 8,
+	RTCP_TRAILER_BYTES = 14,
+	WINDOW_PACKETS = 128, /* 2.5 s; shifted with every packet */
+};
 
 /* The library is one per process and cannot be started twice: this is the one
  * thing here that is not the caller's. */
@@ -42,7 +47,7 @@ void srtp_context_open(struct srtp_context **out,
 {
 	struct srtp_context *context = mem_new(sizeof(*context));
 	uint8_t copy[SRTP_KEY_BYTES];
-	srtp_policy_t policy = { .window_size = 1024, .key = copy };
+	srtp_policy_t policy = { .window_size = WINDOW_PACKETS, .key = copy };
 	srtp_err_status_t status;
 
 	memcpy(copy, key, sizeof(copy));

@@ -10,6 +10,7 @@ enum {
 	BLOCK_BYTES = 16,
 	SHA1_BLOCK_BYTES = 64,
 	SHA1_BYTES = 20,
+	SHA1_WORDS = SHA1_BYTES / 4,
 };
 
 static const srtp_cipher_type_t cipher_type;
@@ -17,17 +18,18 @@ static const srtp_auth_type_t auth_type;
 
 struct aes_ctr {
 	srtp_cipher_t base; /* what libsrtp2 holds */
-	mbedtls_aes_context aes;
 	uint8_t offset[BLOCK_BYTES]; /* the salt, shifted by 16 bits */
 	uint8_t counter[BLOCK_BYTES];
 	uint8_t stream[BLOCK_BYTES];
 	size_t used; /* of stream */
+	mbedtls_aes_context aes; /* last: its end is for longer keys */
 };
 
 struct hmac {
 	srtp_auth_t base; /* what libsrtp2 holds */
-	/* The pads are hashed once per key: each packet starts from a copy. */
-	mbedtls_sha1_context inner, outer, work;
+	/* The pads are hashed once per key: each packet starts from these. */
+	uint32_t inner[SHA1_WORDS], outer[SHA1_WORDS];
+	mbedtls_sha1_context work;
 };
 
 static srtp_err_status_t aes_alloc(srtp_cipher_pointer_t *out, int key_len,
@@ -70,25 +72,59 @@ static srtp_err_status_t aes_init(void *state, const uint8_t *key)
 		       : srtp_err_status_init_fail;
 }
 
+static void xor_block(uint8_t bytes[BLOCK_BYTES],
+		      const uint8_t with[BLOCK_BYTES])
+{
+	uint64_t a[BLOCK_BYTES / 8], b[BLOCK_BYTES / 8];
+
+	memcpy(a, bytes, BLOCK_BYTES);
+	memcpy(b, with, BLOCK_BYTES);
+	a[0] ^= b[0];
+	a[1] ^= b[1];
+	memcpy(bytes, a, BLOCK_BYTES);
+}
+
 static srtp_err_status_t aes_set_iv(void *state, uint8_t *iv,
 				    srtp_cipher_direction_t direction)
 {
 	struct aes_ctr *ctr = state;
 
-	for (size_t i = 0; i < BLOCK_BYTES; i++)
-		ctr->counter[i] = ctr->offset[i] ^ iv[i];
+	memcpy(ctr->counter, iv, BLOCK_BYTES);
+	xor_block(ctr->counter, ctr->offset);
 	ctr->used = 0;
 	return srtp_err_status_ok;
 }
 
+/* The last 16 bits count the blocks of a packet (RFC 3711, 4.1.1). */
+static int next_block(struct aes_ctr *ctr)
+{
+	int err = mbedtls_aes_crypt_ecb(&ctr->aes, MBEDTLS_AES_ENCRYPT,
+					ctr->counter, ctr->stream);
+
+	if (++ctr->counter[BLOCK_BYTES - 1] == 0)
+		ctr->counter[BLOCK_BYTES - 2]++;
+	return err;
+}
+
+/* mbedTLS's own counter mode goes byte by byte, which takes three times as
+ * long as the cipher. */
 static srtp_err_status_t aes_crypt(void *state, uint8_t *bytes, unsigned *n)
 {
 	struct aes_ctr *ctr = state;
+	const uint8_t *end = bytes + *n;
 
-	return mbedtls_aes_crypt_ctr(&ctr->aes, *n, &ctr->used, ctr->counter,
-				     ctr->stream, bytes, bytes) == 0
-		       ? srtp_err_status_ok
-		       : srtp_err_status_cipher_fail;
+	while (bytes < end) {
+		if (ctr->used == 0 && next_block(ctr))
+			return srtp_err_status_cipher_fail;
+		if (ctr->used == 0 && end - bytes >= BLOCK_BYTES) {
+			xor_block(bytes, ctr->stream);
+			bytes += BLOCK_BYTES;
+			continue;
+		}
+		*bytes++ ^= ctr->stream[ctr->used++];
+		ctr->used %= BLOCK_BYTES;
+	}
+	return srtp_err_status_ok;
 }
 
 static srtp_err_status_t hmac_alloc(srtp_auth_pointer_t *out, int key_len,
@@ -100,8 +136,6 @@ static srtp_err_status_t hmac_alloc(srtp_auth_pointer_t *out, int key_len,
 	    tag_len > SHA1_BYTES)
 		return srtp_err_status_bad_param;
 	hmac = mem_new(sizeof(*hmac));
-	mbedtls_sha1_init(&hmac->inner);
-	mbedtls_sha1_init(&hmac->outer);
 	mbedtls_sha1_init(&hmac->work);
 	hmac->base = (srtp_auth_t){ .type = &auth_type,
 				    .state = hmac,
@@ -120,20 +154,32 @@ static srtp_err_status_t hmac_free(srtp_auth_pointer_t auth)
 	return srtp_err_status_ok;
 }
 
-static int hash_pad(mbedtls_sha1_context *sha, const uint8_t *key, int key_len,
+static int hash_pad(uint32_t out[SHA1_WORDS], const uint8_t *key, int key_len,
 		    uint8_t pad)
 {
+	mbedtls_sha1_context sha;
 	uint8_t block[SHA1_BLOCK_BYTES];
 	int err;
 
 	memset(block, pad, sizeof(block));
 	for (int i = 0; i < key_len; i++)
 		block[i] ^= key[i];
-	err = mbedtls_sha1_starts(sha);
+	mbedtls_sha1_init(&sha);
+	err = mbedtls_sha1_starts(&sha);
 	if (!err)
-		err = mbedtls_sha1_update(sha, block, sizeof(block));
+		err = mbedtls_sha1_update(&sha, block, sizeof(block));
+	memcpy(out, sha.MBEDTLS_PRIVATE(state), SHA1_BYTES);
+	mbedtls_sha1_free(&sha);
 	explicit_bzero(block, sizeof(block));
 	return err;
+}
+
+/* As if the block that led to state had just been hashed. */
+static void resume(mbedtls_sha1_context *sha, const uint32_t state[SHA1_WORDS])
+{
+	sha->MBEDTLS_PRIVATE(total)[0] = SHA1_BLOCK_BYTES;
+	sha->MBEDTLS_PRIVATE(total)[1] = 0;
+	memcpy(sha->MBEDTLS_PRIVATE(state), state, SHA1_BYTES);
 }
 
 static srtp_err_status_t hmac_init(void *state, const uint8_t *key, int key_len)
@@ -141,10 +187,10 @@ static srtp_err_status_t hmac_init(void *state, const uint8_t *key, int key_len)
 	struct hmac *hmac = state;
 
 	if (key_len < 0 || key_len > SHA1_BLOCK_BYTES ||
-	    hash_pad(&hmac->inner, key, key_len, 0x36) ||
-	    hash_pad(&hmac->outer, key, key_len, 0x5c))
+	    hash_pad(hmac->inner, key, key_len, 0x36) ||
+	    hash_pad(hmac->outer, key, key_len, 0x5c))
 		return srtp_err_status_auth_fail;
-	mbedtls_sha1_clone(&hmac->work, &hmac->inner);
+	resume(&hmac->work, hmac->inner);
 	return srtp_err_status_ok;
 }
 
@@ -152,7 +198,7 @@ static srtp_err_status_t hmac_start(void *state)
 {
 	struct hmac *hmac = state;
 
-	mbedtls_sha1_clone(&hmac->work, &hmac->inner);
+	resume(&hmac->work, hmac->inner);
 	return srtp_err_status_ok;
 }
 
@@ -175,7 +221,7 @@ static srtp_err_status_t hmac_compute(void *state, const uint8_t *bytes, int n,
 	    mbedtls_sha1_update(&hmac->work, bytes, (size_t)n) ||
 	    mbedtls_sha1_finish(&hmac->work, digest))
 		return srtp_err_status_auth_fail;
-	mbedtls_sha1_clone(&hmac->work, &hmac->outer);
+	resume(&hmac->work, hmac->outer);
 	if (mbedtls_sha1_update(&hmac->work, digest, sizeof(digest)) ||
 	    mbedtls_sha1_finish(&hmac->work, digest))
 		return srtp_err_status_auth_fail;

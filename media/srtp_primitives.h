@@ -8,9 +8,10 @@
 #include <mbedtls/version.h>
 
 #if MBEDTLS_VERSION_MAJOR < 3
-#define mbedtls_sha1_starts mbedtls_sha1_starts_ret
-#define mbedtls_sha1_update mbedtls_sha1_update_ret
-#define mbedtls_sha1_finish mbedtls_sha1_finish_ret
+#define mbedtls_sha1_starts	mbedtls_sha1_starts_ret
+#define mbedtls_sha1_update	mbedtls_sha1_update_ret
+#define mbedtls_sha1_finish	mbedtls_sha1_finish_ret
+#define MBEDTLS_PRIVATE(member) member
 #endif
 
 const srtp_cipher_type_t *srtp_primitives_cipher(void);

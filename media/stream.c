@@ -8,6 +8,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/timer.h"
+#include "media/prefetch.h"
 
 static void on_timer(void *arg);
 
@@ -93,10 +94,50 @@ static void full_turn(struct stream *stream, const struct pacer_turn *turn)
 					 stream->in.voice.is_voice);
 }
 
+static void prefetch_far(const struct stream *stream, bool is_between)
+{
+	prefetch_bytes(stream, offsetof(struct stream, rtcp));
+	prefetch_bytes(&stream->in, offsetof(struct stream_in, jitter.last));
+	if (is_between)
+		return;
+	prefetch_bytes(&stream->session.agreed, PREFETCH_LINE_BYTES);
+	prefetch_bytes(&stream->out, offsetof(struct stream_out, payload));
+}
+
+static void prefetch_near(const struct stream *stream,
+			  const struct pacer_turn *turn)
+{
+	const struct stream_in *in = &stream->in;
+
+	prefetch_bytes(stream->ports.rtp, 2 * PREFETCH_LINE_BYTES);
+	if (jitter_is_due(&in->jitter, turn->now_us)) {
+		prefetch_bytes(in->key, 1);
+		jitter_prefetch_put(&in->jitter);
+	}
+	if (turn->is_between)
+		return;
+	prefetch_bytes(stream->out.key, 1);
+	playout_prefetch(stream->playout);
+	jitter_prefetch_get(&in->jitter);
+}
+
+/* The streams whose turns come next, each step nearer: what one asks for, the
+ * next can read. */
+static void prefetch(const struct pacer_turn *turn)
+{
+	if (turn->ahead[2])
+		prefetch_far(turn->ahead[2], turn->is_between);
+	if (turn->ahead[1])
+		prefetch_near(turn->ahead[1], turn);
+	if (turn->ahead[0] && !turn->is_between)
+		playout_prefetch_frame(stream_playout(turn->ahead[0]));
+}
+
 void stream_on_turn(void *owner, const struct pacer_turn *turn)
 {
 	struct stream *stream = owner;
 
+	prefetch(turn);
 	stream->in.is_held_up = turn->skipped > 0;
 	stream_receive(stream, turn->now_us);
 	if (!turn->is_between)

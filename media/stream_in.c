@@ -161,6 +161,8 @@ void stream_receive(struct stream *stream, uint64_t now_us)
 		if (n < 0)
 			return;
 		on_packet(stream, (size_t)n, &from, now_us);
+		if (!jitter_is_due(&stream->in.jitter, now_us))
+			return;
 	}
 }
 

@@ -20,16 +20,15 @@ enum { STREAM_PENDING_DIGITS = 16, STREAM_PACKETS_AT_ONCE = 64 };
 
 /* What has been said in SDP. */
 struct stream_session {
+	struct negotiated agreed; /* valid when started */
+	bool is_started;
+	uint8_t key[SRTP_KEY_BYTES]; /* ours */
 	uint64_t id, version;
 	struct buffer last; /* owned: our last description, as it was sent */
-	uint8_t key[SRTP_KEY_BYTES]; /* ours */
-	bool is_started;
-	struct negotiated agreed; /* valid when started */
 };
 
 struct stream_in {
 	struct srtp_context *key, *old_key; /* owned; old for 2 s */
-	uint8_t old_bytes[SRTP_KEY_BYTES];
 	uint64_t old_until_us;
 	bool is_connected; /* the socket takes from one address alone */
 	uint64_t last_us; /* of the last authenticated packet, or the start */
@@ -38,9 +37,10 @@ struct stream_in {
 	uint64_t packets, auth_failures, replays;
 	uint64_t voice_us; /* arrival of the last voiced frame */
 	struct source source;
-	struct jitter jitter;
 	struct voice voice;
 	struct dtmf_receiver dtmf;
+	uint8_t old_bytes[SRTP_KEY_BYTES];
+	struct jitter jitter;
 };
 
 struct stream_out {
@@ -52,8 +52,8 @@ struct stream_out {
 	uint64_t packets, bytes;
 	uint64_t voice_us; /* first voiced frame since in.voice_us, or 0 */
 	struct dtmf_sender dtmf;
+	size_t len; /* of payload */
 	uint8_t payload[JITTER_PACKET_MAX]; /* of a packet over 20 ms */
-	size_t len;
 };
 
 struct stream_rtcp {
@@ -73,6 +73,8 @@ struct stream_pending {
 	char why[64];
 };
 
+/* Calls are many and the caches small: what every turn touches is close
+ * together, at the start of each part. */
 struct stream {
 	struct media *media; /* borrowed: outlives us */
 	const struct stream_events *events; /* borrowed */
@@ -82,10 +84,10 @@ struct stream {
 	struct timer *timer; /* owned, posts what is pending */
 	struct playout *playout; /* owned */
 	struct recorder *recorder; /* owned; NULL: none */
-	struct stream_session session;
-	struct stream_in in;
-	struct stream_out out;
 	struct stream_rtcp rtcp;
+	struct stream_session session;
+	struct stream_out out;
+	struct stream_in in;
 	struct stream_pending pending;
 };
 
@@ -96,7 +98,7 @@ void stream_on_turn(void *owner, const struct pacer_turn *turn);
 /* Frees our last description, which holds our key. */
 void stream_forget_sdp(struct stream *stream);
 
-/* Everything that waits in the socket. */
+/* What waits in the socket; after a packet on time no other is expected. */
 void stream_receive(struct stream *stream, uint64_t now_us);
 /* An authenticated packet came: the peer lives. */
 void stream_alive(struct stream *stream, uint64_t now_us);

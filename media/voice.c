@@ -22,13 +22,13 @@ void voice_init(struct voice *voice)
 
 static float energy_db(const int16_t *samples, size_t n)
 {
-	float sum = 0;
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += (float)samples[i] * samples[i];
+		sum += (uint64_t)(samples[i] * samples[i]);
 	if (sum == 0)
 		return silence_db;
-	return 10 * log10f(sum / ((float)n * 32768.0f * 32768.0f));
+	return 10 * log10f((float)sum / ((float)n * 32768.0f * 32768.0f));
 }
 
 static unsigned crossings(const int16_t *samples, size_t n)

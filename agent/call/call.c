@@ -184,6 +184,7 @@ static void store_progress(struct call *call)
 static void on_up(void *owner)
 {
 	struct call *call = owner;
+	int err;
 
 	call_enter(call, CALL_UP);
 	call->row.times.answered_ms = loop_wall_ms(call->service->loop);
@@ -192,9 +193,12 @@ static void on_up(void *owner)
 	store_progress(call);
 	call_notify(call, "connected", "Call connected");
 	timer_start(call->timer, call->prepared.max_ms, on_max_duration, call);
-	if (start_dialogue(call)) {
+	err = start_dialogue(call);
+	if (err) {
 		snprintf(call->outcome.error, sizeof(call->outcome.error),
-			 "start_node_id names no node of the pathway.");
+			 err == -ENOENT ? "start_node_id names no node of the "
+					  "pathway."
+					: "The conversation could not start.");
 		leg_hangup(call->leg, NULL);
 	}
 }

@@ -185,22 +185,25 @@ static bool is_full(const struct dispatch *dispatch)
 				       "agent.max_calls");
 }
 
-/* Dials the organisation's next calls until its plan or the house is full. */
-static void start_org(struct dispatch *dispatch, struct arena *arena,
-		      const char *org_id)
+/* Dials the organisation's next calls until its plan or the house is full. 0,
+ * or why the store could not be read. */
+static int start_org(struct dispatch *dispatch, struct arena *arena,
+		     const char *org_id)
 {
 	struct service *service = dispatch->service;
 	struct call_row key = { .org_id = org_id };
 	struct call_row row;
 	struct org_row org;
+	int err = orgs_get(service->store, arena, org_id, &org);
 
-	if (orgs_get(service->store, arena, org_id, &org))
-		return;
-	while (dispatch_live(dispatch, org_id) <
+	while (!err &&
+	       dispatch_live(dispatch, org_id) <
 		       (unsigned)org.plan_limits.concurrency &&
-	       !is_full(dispatch) &&
-	       !calls_next_queued(service->store, arena, &key,
-				  loop_wall_ms(service->loop), &row)) {
+	       !is_full(dispatch)) {
+		err = calls_next_queued(service->store, arena, &key,
+					loop_wall_ms(service->loop), &row);
+		if (err)
+			break;
 		key.number = row.number;
 		if (!find(dispatch, row.id) && !find_settle(dispatch, row.id)) {
 			struct live *live = add_live(dispatch);
@@ -210,6 +213,7 @@ static void start_org(struct dispatch *dispatch, struct arena *arena,
 			enlist(live);
 		}
 	}
+	return err == -ENOENT ? 0 : err;
 }
 
 static void pump(void *arg)
@@ -221,22 +225,24 @@ static void pump(void *arg)
 	const char **orgs = NULL;
 	size_t n = 0;
 	int64_t due_ms;
+	int err = 0;
 
-	if (dispatch->drain.is_on) {
-		arena_close(&arena);
-		return;
-	}
-	if (calls_queued_orgs(service->store, arena, now_ms, &orgs, &n)) {
-		log_error("dispatch", NULL, "the queue cannot be read");
-		timer_start(dispatch->timer, READ_RETRY_MS, pump, dispatch);
-	}
-	for (size_t i = 0; i < n; i++)
-		start_org(dispatch, arena, orgs[i]);
-	arena_close(&arena);
+	if (dispatch->drain.is_on)
+		goto out;
+	err = calls_queued_orgs(service->store, arena, now_ms, &orgs, &n);
+	for (size_t i = 0; !err && i < n; i++)
+		err = start_org(dispatch, arena, orgs[i]);
 	due_ms = calls_next_due(service->store, now_ms);
-	if (due_ms > now_ms && !timer_is_armed(dispatch->timer))
+	if (err) {
+		log_error("dispatch", NULL, "the queue cannot be read: %s",
+			  strerror(-err));
+		timer_start(dispatch->timer, READ_RETRY_MS, pump, dispatch);
+	} else if (due_ms > now_ms && !timer_is_armed(dispatch->timer)) {
 		timer_start(dispatch->timer, (uint64_t)(due_ms - now_ms), pump,
 			    dispatch);
+	}
+out:
+	arena_close(&arena);
 }
 
 void dispatch_wake(struct dispatch *dispatch)

@@ -28,6 +28,13 @@ class Post:
         return self.headers.get("X-Webhook-Signature") == expected
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        pass  # a service that was killed does not wait for its answer
+
+
 class Desk:
     """answers: path -> JSON to answer; statuses: path -> statuses to give
     first, each once."""
@@ -52,9 +59,7 @@ class Desk:
             def log_message(self, *args):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
-                                                      Handler)
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever,
                          daemon=True).start()

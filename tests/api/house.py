@@ -47,9 +47,16 @@ def read_text(path):
     return pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
 
 
+def environment():
+    """Ours without settings of a Parley that somebody uses."""
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith("PARLEY_")}
+
+
 def run(*command):
     """What a program prints; it must end well."""
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True,
+                          env=environment())
     assert done.returncode == 0, f"{command}: {done.stderr[-3000:]}"
     return done.stdout
 
@@ -130,7 +137,7 @@ class House:
         return subprocess.Popen(
             [f"{self.build}/parleyd", "--config", self.init["config"]],
             stdout=subprocess.DEVNULL, stderr=open(self.log, "a"),
-            env={**os.environ, **self.settings})
+            env={**environment(), **self.settings})
 
     def start(self):
         before = read_text(self.log).count("ready: http") if \

@@ -27,7 +27,9 @@ def test_a_killed_call_is_completed_with_what_it_had(new_house, desk):
     waiting = house.dispatch(**hook)
     house.wait_up(call_id)
     before = house.events(call_id)
-    time.sleep(1.5)  # some of the recording reaches the disk
+    recording = house.data / "recordings" / f"{call_id}.wav"
+    until("some of the recording is on the disk", lambda:
+          recording.exists() and recording.stat().st_size > 16000, 20)
     house.kill()
     callee.kill()
     house.set_org("concurrency", 2)

@@ -80,30 +80,39 @@ def far(part, loud):
     return [at * ENVELOPE for _, at in ranked[:4]]
 
 
-def match(reference, heard):
-    """How well each loud half second of the reference is found in heard: where
-    it is expected, then 0.2 s to either side, for a jitter buffer moves, then
-    anywhere, for a busy machine stalls."""
-    loud, all_loud = envelope(reference), envelope(heard)
-    lag = offset(loud, all_loud)
+def loud_parts(loud):
+    """Where in an envelope it is loud for half a second: 8 places or fewer."""
     floor = max(loud, default=0) // 8
     length = WINDOW // ENVELOPE
+    places = [at for at in range(0, len(loud) - length, length)
+              if sum(point >= floor for point in loud[at:at + length]) >=
+              0.6 * length]
+    return places[::len(places) // 8 + 1]
+
+
+def find(window, heard, centre, all_loud):
+    """(likeness, place) where it is expected, then 0.2 s to either side, for
+    a jitter buffer moves, then anywhere, for a busy machine stalls."""
+    found = search(window, heard, range(centre - 8, centre + 8))
+    if found[0] < 0.9:
+        found = search(window, heard, range(centre - 1600, centre + 1600))
+    if found[0] < 0.9:
+        found = max(found, *(
+            search(window, heard, range(place - ENVELOPE, place + ENVELOPE))
+            for place in far(envelope(window), all_loud)))
+    return found
+
+
+def match(reference, heard):
+    """How well each of some loud half seconds of the reference is found."""
+    loud, all_loud = envelope(reference), envelope(heard)
+    lag = offset(loud, all_loud)
     found = []
-    for start in range(0, len(loud) - length, length):
-        part = loud[start:start + length]
-        if sum(point >= floor for point in part) < 0.6 * length:
-            continue
-        window = reference[start * ENVELOPE:][:WINDOW]
-        centre = start * ENVELOPE + lag
-        value, at = search(window, heard, range(centre - 8, centre + 8))
-        if value < 0.9:
-            value, at = search(window, heard,
-                               range(centre - 1600, centre + 1600))
-        if value < 0.9:
-            value, at = max((value, at), *(search(window, heard, range(
-                place - ENVELOPE, place + ENVELOPE))
-                for place in far(part, all_loud)))
+    for part in loud_parts(loud):
+        start = part * ENVELOPE
+        value, at = find(reference[start:start + WINDOW], heard, start + lag,
+                         all_loud)
         if value > 0.9:
-            lag = at - start * ENVELOPE
+            lag = at - start
         found.append(value)
     return found

@@ -11,8 +11,8 @@
 
 typedef int bench_role_fn(int argc, char **argv);
 
-int bench_media(int argc,
-		char **argv); /* starts one of the next two, and measures it */
+/* Starts one of the next two, and measures it. */
+int bench_media(int argc, char **argv);
 int bench_media_host(int argc, char **argv);
 int bench_media_floor(int argc, char **argv);
 int bench_media_sip(int argc, char **argv);

@@ -212,11 +212,6 @@ int party_open(struct party **out, const struct party_options *options,
 	return status;
 }
 
-void party_hangup(struct party *party)
-{
-	leg_hangup(party->leg, NULL);
-}
-
 void party_close(struct party **party)
 {
 	if (!*party)

@@ -24,5 +24,4 @@ typedef void party_end_fn(void *owner, const struct leg_end *end);
 int party_open(struct party **out, const struct party_options *options,
 	       const struct leg_incoming *incoming, party_end_fn *on_end,
 	       void *owner);
-void party_hangup(struct party *party);
 void party_close(struct party **party);

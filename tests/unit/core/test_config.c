@@ -90,7 +90,7 @@ static void test_file(void **state)
 	buffer_add_str(&text, "# comment\n; comment\n\n  [http]  \r\n"
 			      "port=1\n  port = 9000 \r\n"
 			      "tls = off\npublic_url = http://a;b#c=d\n"
-			      "[sip]\nregion = ");
+			      "[sip]\ndomain = ");
 	buffer_add(&text, slice_make(long_text, sizeof(long_text)));
 	buffer_add_str(&text, "\n[http]\nport = 0\n[log]\nlevel = debug");
 	assert_int_equal(read_text(f, buffer_slice(&text), NULL), 0);
@@ -98,7 +98,7 @@ static void test_file(void **state)
 	assert_false(config_bool(f->config, "http.tls"));
 	assert_string_equal(config_text(f->config, "http.public_url"),
 			    "http://a;b#c=d");
-	assert_int_equal(strlen(config_text(f->config, "sip.region")), 700);
+	assert_int_equal(strlen(config_text(f->config, "sip.domain")), 700);
 	assert_string_equal(config_text(f->config, "log.level"), "debug");
 	buffer_reset(&text);
 }
@@ -110,13 +110,13 @@ static void test_environment(void **state)
 			"PARLEY_HTTP_PORT=7000",
 			"PARLEY_SIP_CA_FILE=ca.pem",
 			"PARLEYX=1",
-			"PARLEY_SIP_ALLOW_WILDCARD=No",
+			"PARLEY_HTTP_TLS=No",
 			NULL };
 
 	assert_int_equal(read_text(f, SLICE("[http]\nport = 1\n"), env), 0);
 	assert_int_equal(config_number(f->config, "http.port"), 7000);
 	assert_string_equal(config_text(f->config, "sip.ca_file"), "ca.pem");
-	assert_false(config_bool(f->config, "sip.allow_wildcard"));
+	assert_false(config_bool(f->config, "http.tls"));
 }
 
 static void test_paths(void **state)

@@ -97,6 +97,9 @@ static void test_answers(void **state)
 		{ HEAD "m=audio 5000 RTP/SAVP 3 9 96\r\n" CRYPTO, NULL },
 		{ HEAD "m=video 5000 RTP/SAVP 0\r\n" CRYPTO, NULL },
 		{ HEAD LINE "c=IN IP4 host.example\r\n" CRYPTO, NULL },
+		{ HEAD LINE "c=IN IP4 224.0.0.1\r\n" CRYPTO, NULL },
+		{ HEAD LINE "c=IN IP4 255.255.255.255\r\n" CRYPTO, NULL },
+		{ HEAD LINE CRYPTO "a=rtcp:5001 IN IP4 239.1.1.1\r\n", NULL },
 		{ HEAD LINE "c=IN IP6 2001:db8::1\r\n" CRYPTO, NULL },
 		{ HEAD, NULL },
 	};

@@ -144,6 +144,22 @@ static void test_reserve_of_a_large_range(void **state)
 	mem_free(pairs);
 }
 
+/* What no other port would mend is told at once: trying each of thousands
+ * would hold up the loop. */
+static void test_an_address_of_somebody_else(void **state)
+{
+	struct port_pair pair;
+	struct ports *ports;
+	struct loop *real;
+
+	assert_int_equal(loop_open(&real), 0);
+	assert_int_equal(ports_open(&ports, 20000, 20599), 0);
+	assert_int_equal(ports_take(ports, &pair, real, &host), -EADDRNOTAVAIL);
+	assert_int_equal(ports_used(ports), 0);
+	ports_close(&ports);
+	loop_close(&real);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -154,6 +170,7 @@ int main(void)
 		CASE(test_longest_rested_first),
 		CASE(test_steps_over_taken_ports),
 		CASE(test_reserve_of_a_large_range),
+		CASE(test_an_address_of_somebody_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -335,17 +335,18 @@ static void test_closing_inside_callbacks(void **state)
 
 	fixture_join(f);
 	f->a->closes_in_frame = true;
-	f->b->closes_in_digit = true;
 	stream_send_digits(f->a->stream, "123");
-	loop_advance_ms(f->loop, 15);
+	loop_advance_ms(f->loop, 25);
 	assert_null(f->a->stream);
 	end_open(f, f->a);
 	f->a->closes_in_frame = false;
+	f->b->closes_in_digit = true;
 	assert_int_equal(fixture_agree(f->a, f->b, NULL, NULL), 0);
 	stream_send_digits(f->a->stream, "456");
 	loop_advance_ms(f->loop, 1000);
 	assert_null(f->b->stream);
-	assert_string_equal(f->b->digits, "4");
+	/* The first key left in the turn that closed its stream. */
+	assert_string_equal(f->b->digits, "14");
 }
 
 static void test_round_trip_is_measured(void **state)
@@ -374,7 +375,7 @@ static void test_turn_latency_is_in_the_report(void **state)
 	loop_advance_ms(f->loop, 2000);
 	report = fixture_report(f->a);
 	end_us = report.last_voice_in_us - start_us;
-	assert_in_range(end_us, 1100000, 1240000);
+	assert_in_range(end_us, 1100000, 1260000);
 	assert_int_equal(report.last_voice_out_us, 0);
 	speak(f->a, 13, 8000);
 	loop_advance_ms(f->loop, 500);
