@@ -129,20 +129,27 @@ void playout_prefetch_frame(const struct playout *playout)
 		       PLAYOUT_FRAME * sizeof(chunk->samples[0]));
 }
 
-bool playout_take(struct playout *playout, int16_t out[PLAYOUT_FRAME])
+/* What is sent when there is nothing to say; false: silence. */
+static bool take_rest(struct playout *playout, int16_t out[PLAYOUT_FRAME])
 {
-	size_t done;
 	bool had_ramp = playout->has_ramp;
 
 	memset(out, 0, PLAYOUT_FRAME * sizeof(*out));
 	if (had_ramp)
 		memcpy(out, playout->ramp, sizeof(playout->ramp));
 	playout->has_ramp = false;
-	if (had_ramp || playout->is_paused || !playout->queued) {
-		playout->is_speaking = false;
-		return had_ramp;
-	}
+	playout->is_speaking = false;
+	return had_ramp;
+}
+
+bool playout_take(struct playout *playout, int16_t out[PLAYOUT_FRAME])
+{
+	size_t done;
+
+	if (playout->has_ramp || playout->is_paused || !playout->queued)
+		return take_rest(playout, out);
 	done = copy_out(playout, out, PLAYOUT_FRAME);
+	memset(out + done, 0, (PLAYOUT_FRAME - done) * sizeof(*out));
 	playout->sent += done;
 	if (!playout->is_speaking)
 		tell(playout, &playout->started);

@@ -12,8 +12,8 @@ enum { PREFETCH_LINE_BYTES = 64 };
 static inline void prefetch_bytes(const void *ptr, size_t n)
 {
 	const char *end = (const char *)ptr + n;
-	const char *at = (const char *)ptr -
-			 (uintptr_t)ptr % PREFETCH_LINE_BYTES;
+	const char *at =
+		(const char *)ptr - (uintptr_t)ptr % PREFETCH_LINE_BYTES;
 
 	for (; at < end; at += PREFETCH_LINE_BYTES)
 		__builtin_prefetch(at);

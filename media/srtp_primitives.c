@@ -106,8 +106,8 @@ static int next_block(struct aes_ctr *ctr)
 	return err;
 }
 
-/* mbedTLS's own counter mode goes byte by byte, which takes three times as
- * long as the cipher. */
+/* mbedTLS's own counter mode goes byte by byte: twice the work of the cipher
+ * itself. */
 static srtp_err_status_t aes_crypt(void *state, uint8_t *bytes, unsigned *n)
 {
 	struct aes_ctr *ctr = state;

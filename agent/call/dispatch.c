@@ -386,8 +386,6 @@ void dispatch_stop(struct dispatch *dispatch, const char *org_id,
 	call_stop(live->call, NULL);
 }
 
-/* ---- incoming ---- */
-
 int dispatch_on_invite(void *owner, struct session *session,
 		       const struct ua_invite *invite)
 {
@@ -418,8 +416,6 @@ int dispatch_on_invite(void *owner, struct session *session,
 	arena_close(&arena);
 	return status;
 }
-
-/* ---- life ---- */
 
 int dispatch_open(struct dispatch **out, struct service *service)
 {
