@@ -114,15 +114,31 @@ void outbox_attempted(struct store *store, const struct outbox_attempt *what,
 	store_write_row(store, run_attempted, &attempt_record, what, reply);
 }
 
+/* Walks from one organisation to the next and takes the first rows of each, so
+ * that no one's backlog hides another's rows or has to be read. */
+static const char due_rows[] =
+	"WITH RECURSIVE o(id) AS ("
+	" SELECT min(org_id) FROM outbox INDEXED BY outbox_org"
+	" WHERE state = 'open'"
+	" UNION ALL SELECT (SELECT min(org_id)"
+	"  FROM outbox INDEXED BY outbox_org"
+	"  WHERE state = 'open' AND org_id > o.id)"
+	" FROM o WHERE o.id IS NOT NULL)"
+	" SELECT * FROM outbox WHERE number IN ("
+	"  SELECT r.number FROM o CROSS JOIN outbox r WHERE r.number IN ("
+	"   SELECT number FROM outbox INDEXED BY outbox_org"
+	"   WHERE state = 'open' AND org_id = o.id AND next_ms <= :now"
+	"   ORDER BY next_ms, number LIMIT :org_max)"
+	"  ORDER BY r.next_ms, r.number LIMIT :max)"
+	" ORDER BY next_ms, number";
+
 int outbox_due(struct store *store, struct arena *arena, int64_t now_ms,
 	       size_t max, struct outbox_list *out)
 {
-	struct query query = query_open(
-		store->reader,
-		"SELECT * FROM outbox WHERE state = 'open'"
-		" AND next_ms <= :now ORDER BY next_ms, number LIMIT :max");
+	struct query query = query_open(store->reader, due_rows);
 
 	query_bind_int(&query, ":now", now_ms);
+	query_bind_int(&query, ":org_max", OUTBOX_ORG_MAX);
 	query_bind_int(&query, ":max", (int64_t)max);
 	out->rows = query_all(&query, &row_record, arena, &out->n);
 	return query.err;

@@ -37,7 +37,9 @@ struct outbox_list {
 	struct outbox_row *rows;
 	size_t n;
 };
-/* Rows due at now_ms, at most max, skipping calls with an earlier open row. */
+enum { OUTBOX_ORG_MAX = 8 }; /* rows of an organisation at a time */
+/* Rows due at now_ms, at most max and OUTBOX_ORG_MAX of each organisation,
+ * skipping calls with an earlier open row. */
 int outbox_due(struct store *store, struct arena *arena, int64_t now_ms,
 	       size_t max, struct outbox_list *out);
 /* When the next one is due; 0: none is open. */

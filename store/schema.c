@@ -100,6 +100,8 @@ static const char *const migrations[] = {
 	"CREATE INDEX outbox_call ON outbox(call_id);"
 	"CREATE INDEX outbox_due ON outbox(next_ms, number)"
 	" WHERE state = 'open';"
+	"CREATE INDEX outbox_org ON outbox(org_id, next_ms, number)"
+	" WHERE state = 'open';"
 	"CREATE TABLE outbox_attempts("
 	" outbox INTEGER NOT NULL REFERENCES outbox(number) ON DELETE CASCADE,"
 	" attempt INTEGER NOT NULL, sent_ms INTEGER NOT NULL,"

@@ -16,7 +16,7 @@
 #include "store/outbox.h"
 
 enum {
-	FLIGHTS_MAX = 32,
+	FLIGHTS_MAX = 64, /* OUTBOX_ORG_MAX of each organisation */
 	TIMEOUT_MS = 10 * 1000,
 	STORE_RETRY_MS = 5 * 1000, /* the store could not take the note */
 	SECRET_MAX_BYTES = 512,
@@ -36,6 +36,7 @@ struct flight {
 	struct fetch_call *fetch; /* owned; NULL while noting */
 	bool is_noting;
 	char *id; /* owned */
+	char *org_id; /* owned */
 	char *call_id; /* owned */
 	int64_t attempts;
 };
@@ -64,18 +65,24 @@ static void flight_free(struct flight *flight)
 {
 	fetch_cancel(&flight->fetch);
 	mem_free(flight->id);
+	mem_free(flight->org_id);
 	mem_free(flight->call_id);
 	mem_free(flight);
 }
 
-/* A call's rows go one at a time, or a later one would overtake. */
-static bool is_busy(const struct webhook *webhook, const char *call_id)
+/* A call's rows go one at a time, or a later one would overtake; and an
+ * organisation whose receiver hangs leaves room for the others. */
+static bool may_start(const struct webhook *webhook,
+		      const struct outbox_row *row)
 {
+	unsigned n_org = 0;
+
 	for (struct flight *at = webhook->flights; at; at = at->next) {
-		if (!strcmp(at->call_id, call_id))
-			return true;
+		if (!strcmp(at->call_id, row->call_id))
+			return false;
+		n_org += !strcmp(at->org_id, row->org_id);
 	}
-	return false;
+	return n_org < OUTBOX_ORG_MAX && webhook->stats.in_flight < FLIGHTS_MAX;
 }
 
 static void on_noted(void *owner, int err)
@@ -225,6 +232,7 @@ static void start_flight(struct webhook *webhook, struct arena *arena,
 	*flight = (struct flight){ .webhook = webhook,
 				   .next = webhook->flights,
 				   .id = mem_dup_str(row->id),
+				   .org_id = mem_dup_str(row->org_id),
 				   .call_id = mem_dup_str(row->call_id),
 				   .attempts = row->attempts + 1 };
 	webhook->flights = flight;
@@ -268,8 +276,7 @@ static void pump(void *arg)
 		timer_start(webhook->timer, STORE_RETRY_MS, pump, webhook);
 	}
 	for (size_t i = 0; i < due.n; i++) {
-		if (webhook->stats.in_flight < FLIGHTS_MAX &&
-		    !is_busy(webhook, due.rows[i].call_id))
+		if (may_start(webhook, &due.rows[i]))
 			start_flight(webhook, arena, &due.rows[i]);
 	}
 	arena_close(&arena);

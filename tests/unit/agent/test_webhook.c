@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Delivery of what the outbox holds (decisions, "Webhooks"): signature, headers,
- * retries over 24 h, order per call, restart. */
+ * retries over 24 h, order per call, room for each organisation, restart. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +12,14 @@
 #include "tests/unit/agent/fixture_house.h"
 
 /* Puts a row into the outbox; its id lives in the arena. */
-static const char *put(struct house *house, const char *call_id,
-		       const char *url, const char *body)
+static const char *put_row(struct house *house, const char *org_id,
+			   const char *call_id, const char *url,
+			   const char *body)
 {
 	char id[ID_UUID_SIZE];
 	struct outbox_row row = {
 		.id = id,
-		.org_id = HOUSE_ORG,
+		.org_id = org_id,
 		.call_id = call_id,
 		.url = url,
 		.body = body,
@@ -30,6 +31,12 @@ static const char *put(struct house *house, const char *call_id,
 	outbox_insert(house->service.store, &row, house_reply(house));
 	webhook_wake(house->service.webhook);
 	return arena_dup_str(house->arena, id);
+}
+
+static const char *put(struct house *house, const char *call_id,
+		       const char *url, const char *body)
+{
+	return put_row(house, HOUSE_ORG, call_id, url, body);
 }
 
 static struct webhook_stats stats_of(const struct house *house)
@@ -218,30 +225,112 @@ static void keeps_the_order_of_a_call(void **state)
 	assert_string_equal(house->posts[4].body, "4");
 }
 
+/* All posts are answered after so long, with status 0 not at all. */
+static void answer_slowly(struct house *house, struct fetch_result *slow,
+			  int status, unsigned ms)
+{
+	for (size_t i = 0; i < HOUSE_POSTS; i++)
+		slow[i] = (struct fetch_result){
+			.status = status,
+			.error = status ? 0 : -ETIMEDOUT,
+			.reason = "",
+			.duration_ms = ms,
+		};
+	house->results = slow;
+	house->n_results = HOUSE_POSTS;
+}
+
+/* n rows of a new organisation, a call each, all with the body. */
+static void put_of(struct house *house, const char *org_id, unsigned n,
+		   const char *body)
+{
+	struct org_row org = { .id = org_id, .name = org_id };
+
+	if (strcmp(org_id, HOUSE_ORG) != 0)
+		orgs_put(house->service.store, &org, house_reply(house));
+	for (unsigned i = 0; i < n; i++)
+		put_row(house, org_id,
+			arena_printf(house->arena, "%s-%u", org_id, i),
+			"https://hook.test/", body);
+}
+
 static void sends_many_side_by_side(void **state)
 {
 	struct house *house = *state;
 	struct fetch_result slow[HOUSE_POSTS];
 
-	for (size_t i = 0; i < HOUSE_POSTS; i++)
-		slow[i] = (struct fetch_result){ .status = 200,
-						 .reason = "",
-						 .duration_ms = 5000 };
-	house->results = slow;
-	house->n_results = HOUSE_POSTS;
-	for (unsigned i = 0; i < 40; i++)
-		put(house, arena_printf(house->arena, "c%u", i),
-		    "https://hook.test/", "x");
+	answer_slowly(house, slow, 200, 5000);
+	put_of(house, HOUSE_ORG, 20, "x");
 	house_run(house, 100);
-	assert_int_equal(house->n_posts, 32);
-	assert_int_equal(stats_of(house).in_flight, 32);
+	assert_int_equal(house->n_posts, 8);
+	assert_int_equal(stats_of(house).in_flight, 8);
 	house_run(house, 4000);
-	assert_int_equal(house->n_posts, 32);
+	assert_int_equal(house->n_posts, 8);
 	house_run(house, 2000);
-	assert_int_equal(house->n_posts, 40);
+	assert_int_equal(house->n_posts, 16);
+	house_run(house, 5000);
+	assert_int_equal(house->n_posts, 20);
 	house_run(house, 6000);
-	assert_int_equal(stats_of(house).delivered, 40);
+	assert_int_equal(stats_of(house).delivered, 20);
 	assert_int_equal(stats_of(house).in_flight, 0);
+}
+
+static void sends_so_many_in_all(void **state)
+{
+	struct house *house = *state;
+	struct fetch_result slow[HOUSE_POSTS];
+
+	answer_slowly(house, slow, 200, 5000);
+	for (unsigned i = 0; i < 9; i++)
+		put_of(house, arena_printf(house->arena, "o%u", i), 8, "x");
+	house_run(house, 4000);
+	assert_int_equal(house->n_posts, 64);
+	assert_int_equal(stats_of(house).in_flight, 64);
+	webhook_close(&house->service.webhook); /* no more than HOUSE_POSTS */
+}
+
+/* One organisation's receiver hangs; another's is served at once. */
+static void organisations_do_not_wait_for_each_other(void **state)
+{
+	struct house *house = *state;
+	struct fetch_result slow[HOUSE_POSTS];
+
+	answer_slowly(house, slow, 0, 10000);
+	put_of(house, HOUSE_ORG, 40, "a");
+	house_run(house, 100);
+	assert_int_equal(house->n_posts, 8);
+	house->n_results = 0;
+	put_of(house, "b", 1, "b");
+	house_run(house, 100);
+	assert_int_equal(house->n_posts, 9);
+	assert_string_equal(house->posts[8].body, "b");
+	assert_int_equal(stats_of(house).delivered, 1);
+	assert_int_equal(stats_of(house).in_flight, 8);
+	house_run(house, 60000);
+	assert_int_equal(stats_of(house).delivered, 41);
+	assert_int_equal(stats_of(house).failed_attempts, 8);
+}
+
+/* New rows are due before those that are tried again, and still wait. */
+static void counts_what_is_tried_again(void **state)
+{
+	struct house *house = *state;
+	struct fetch_result slow[HOUSE_POSTS];
+
+	answer_slowly(house, slow, 200, 5000);
+	for (size_t i = 0; i < 8; i++)
+		slow[i] = (struct fetch_result)STATUS(500);
+	put_of(house, HOUSE_ORG, 8, "x");
+	house_run(house, 3000);
+	assert_int_equal(house->n_posts, 16);
+	for (unsigned i = 0; i < 8; i++)
+		put(house, arena_printf(house->arena, "new%u", i),
+		    "https://hook.test/", "y");
+	house_run(house, 2000);
+	assert_int_equal(house->n_posts, 16);
+	assert_int_equal(stats_of(house).in_flight, 8);
+	house_run(house, 10000);
+	assert_int_equal(stats_of(house).delivered, 16);
 }
 
 static void goes_on_after_a_restart(void **state)
@@ -348,6 +437,9 @@ int main(void)
 		CASE(waits_as_long_as_it_is_asked_to),
 		CASE(keeps_the_order_of_a_call),
 		CASE(sends_many_side_by_side),
+		CASE(sends_so_many_in_all),
+		CASE(organisations_do_not_wait_for_each_other),
+		CASE(counts_what_is_tried_again),
 		CASE(goes_on_after_a_restart),
 		CASE(closes_at_any_moment),
 		CASE(closes_before_the_outcome_is_noted),

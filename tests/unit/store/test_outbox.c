@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Webhooks stay until delivered or given up, in order per call: a later row is
  * due only once all earlier ones of its call are closed; calls do not wait for
- * each other. Attempts are kept and read back with their row. */
+ * each other, nor do organisations. Attempts are kept and read back with their
+ * row. */
 #include "fixture.h"
+#include <sqlite3.h>
 #include <stdio.h>
 #include "store/outbox.h"
+#include "store/store_priv.h"
 
 static int insert(struct fixture *f, const char *id, const char *call_id,
 		  const char *send_type)
@@ -105,6 +108,67 @@ static void rows_without_a_call_do_not_wait(void **state)
 	assert_string_equal(due(f, 100, 10), "w1 w2");
 }
 
+/* So many open rows of organisation "a", a call each: a1, a2 and so on. */
+static void fill(struct fixture *f, unsigned n)
+{
+	fixture_sql(f, arena_printf(f->arena,
+				    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL"
+				    " SELECT i + 1 FROM n WHERE i < %u)"
+				    " INSERT INTO outbox SELECT NULL, 'a' || i,"
+				    " 'a', 'ca' || i, 'https://a.test/',"
+				    " 'spawn', 'open', 0, 0, 10, '' FROM n",
+				    n));
+}
+
+/* A row of organisation org, tried before and due at next_ms. */
+static void add(struct fixture *f, const char *id, const char *org,
+		int64_t next_ms)
+{
+	fixture_sql(f, arena_printf(f->arena,
+				    "INSERT INTO outbox VALUES(NULL, '%s',"
+				    " '%s', 'c%s', 'https://b.test/', 'spawn',"
+				    " 'open', 1, %lld, 10, '')",
+				    id, org, id, (long long)next_ms));
+}
+
+static void organisations_do_not_wait_for_each_other(void **state)
+{
+	struct fixture *f = *state;
+
+	fill(f, 100);
+	add(f, "b1", "b", 60);
+	add(f, "c1", "c", 50);
+	add(f, "d1", "d", 200);
+	assert_string_equal(due(f, 100, 64), "a1 a2 a3 a4 a5 a6 a7 a8 c1 b1");
+	assert_string_equal(due(f, 200, 64),
+			    "a1 a2 a3 a4 a5 a6 a7 a8 c1 b1 d1");
+	assert_string_equal(due(f, 200, 9), "a1 a2 a3 a4 a5 a6 a7 a8 c1");
+	attempt(f, "a2", true, 0);
+	attempt(f, "a3", false, 70);
+	assert_string_equal(due(f, 100, 64), "a1 a4 a5 a6 a7 a8 a9 a10 c1 b1");
+}
+
+static int count_step(void *arg)
+{
+	(*(unsigned *)arg)++;
+	return 0;
+}
+
+/* In steps of the database's machine: a backlog is not read. */
+static void a_backlog_costs_nothing(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3 *reader = db_handle(f->store->reader);
+	unsigned steps = 0;
+
+	fill(f, 10000);
+	add(f, "b1", "b", 50);
+	sqlite3_progress_handler(reader, 1, count_step, &steps);
+	assert_string_equal(due(f, 100, 64), "a1 a2 a3 a4 a5 a6 a7 a8 b1");
+	sqlite3_progress_handler(reader, 0, NULL, NULL);
+	assert_in_range(steps, 1, 2000);
+}
+
 static void says_when_the_next_is_due(void **state)
 {
 	struct fixture *f = *state;
@@ -170,6 +234,8 @@ int main(void)
 		TEST(keeps_every_field),
 		TEST(is_in_order_per_call),
 		TEST(rows_without_a_call_do_not_wait),
+		TEST(organisations_do_not_wait_for_each_other),
+		TEST(a_backlog_costs_nothing),
 		TEST(says_when_the_next_is_due),
 		TEST(refuses_attempts_of_what_is_closed),
 		TEST(tells_the_history_of_the_post_call_webhook),
