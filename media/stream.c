@@ -109,13 +109,14 @@ static void prefetch_near(const struct stream *stream,
 {
 	const struct stream_in *in = &stream->in;
 
-	prefetch_bytes(stream->ports.rtp, 2 * PREFETCH_LINE_BYTES);
 	if (jitter_is_due(&in->jitter, turn->now_us)) {
+		prefetch_bytes(stream->ports.rtp, 2 * PREFETCH_LINE_BYTES);
 		prefetch_bytes(in->key, 1);
 		jitter_prefetch_put(&in->jitter);
 	}
 	if (turn->is_between)
 		return;
+	prefetch_bytes(stream->ports.rtp, 2 * PREFETCH_LINE_BYTES);
 	prefetch_bytes(stream->out.key, 1);
 	playout_prefetch(stream->playout);
 	jitter_prefetch_get(&in->jitter);

@@ -98,7 +98,7 @@ void stream_on_turn(void *owner, const struct pacer_turn *turn);
 /* Frees our last description, which holds our key. */
 void stream_forget_sdp(struct stream *stream);
 
-/* What waits in the socket; after a packet on time no other is expected. */
+/* What may wait in the socket. */
 void stream_receive(struct stream *stream, uint64_t now_us);
 /* An authenticated packet came: the peer lives. */
 void stream_alive(struct stream *stream, uint64_t now_us);

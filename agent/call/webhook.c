@@ -241,8 +241,12 @@ static void start_flight(struct webhook *webhook, struct arena *arena,
 	if (!err)
 		err = send_row(flight, row, &org);
 	if (err) {
-		struct fetch_result result = { .error = -EINVAL,
-					       .reason = "unusable URL" };
+		/* A store that could not be read is tried again. */
+		struct fetch_result result = {
+			.error = err == -ENOENT ? -EINVAL : err,
+			.reason = err == -EINVAL ? "unusable URL"
+						 : strerror(-err),
+		};
 
 		on_fetched(flight, &result);
 	}

@@ -81,13 +81,13 @@ def far(part, loud):
 
 
 def loud_parts(loud):
-    """Where in an envelope it is loud for half a second: 8 places or fewer."""
+    """Where in an envelope it is loud for half a second: 12 places or fewer."""
     floor = max(loud, default=0) // 8
     length = WINDOW // ENVELOPE
     places = [at for at in range(0, len(loud) - length, length)
               if sum(point >= floor for point in loud[at:at + length]) >=
               0.6 * length]
-    return places[::len(places) // 8 + 1]
+    return places[::len(places) // 12 + 1]
 
 
 def find(window, heard, centre, all_loud):
