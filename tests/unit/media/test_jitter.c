@@ -262,6 +262,25 @@ static void test_packets_of_any_length(void **state)
 	}
 }
 
+static void test_when_the_next_is_due(void **state)
+{
+	uint64_t next_us = line.now_us + 20000;
+
+	assert_true(jitter_is_due(&line.jitter, line.now_us));
+	put_next(1);
+	assert_false(jitter_is_due(&line.jitter, line.now_us));
+	assert_false(jitter_is_due(&line.jitter, next_us - 1));
+	assert_true(jitter_is_due(&line.jitter, next_us));
+	line.now_us = next_us + 7000; /* a late one moves nothing */
+	put_next(1);
+	assert_false(jitter_is_due(&line.jitter, next_us + 19999));
+	assert_true(jitter_is_due(&line.jitter, next_us + 20000));
+	line.now_us = next_us + 10000; /* a fast one does */
+	put_next(1);
+	assert_false(jitter_is_due(&line.jitter, line.now_us + 19999));
+	assert_true(jitter_is_due(&line.jitter, line.now_us + 20000));
+}
+
 static void test_skip_after_a_stall(void **state)
 {
 	run(100, 4000);
@@ -291,6 +310,7 @@ int main(void)
 		cmocka_unit_test_setup(test_delay_follows_jitter, setup),
 		cmocka_unit_test_setup(test_drift, setup),
 		cmocka_unit_test_setup(test_packets_of_any_length, setup),
+		cmocka_unit_test_setup(test_when_the_next_is_due, setup),
 		cmocka_unit_test_setup(test_skip_after_a_stall, setup),
 	};
 

@@ -158,6 +158,35 @@ static void test_stall(void **state)
 	pacer_remove(pacer, &two.entry);
 }
 
+static void *foreseen[PACER_AHEAD];
+
+static void on_foreseen_turn(void *owner, const struct pacer_turn *turn)
+{
+	if (foreseen[0])
+		assert_ptr_equal(owner, foreseen[0]);
+	for (size_t i = 1; i < PACER_AHEAD; i++)
+		if (foreseen[i])
+			assert_ptr_equal(turn->ahead[i - 1], foreseen[i]);
+	memcpy(foreseen, turn->ahead, sizeof(foreseen));
+	((struct user *)owner)->frames += foreseen[0] != NULL;
+}
+
+/* Eight to a slot: each but the last knows who follows. */
+static void test_says_whose_turns_follow(void **state)
+{
+	struct user users[32] = { 0 };
+	unsigned told = 0;
+
+	for (unsigned i = 0; i < 32; i++)
+		pacer_add(pacer, &users[i].entry, on_foreseen_turn, &users[i]);
+	loop_advance_ms(loop, 20);
+	for (unsigned i = 0; i < 32; i++) {
+		told += users[i].frames;
+		pacer_remove(pacer, &users[i].entry);
+	}
+	assert_int_equal(told, 2 * 4 * 7);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -168,6 +197,7 @@ int main(void)
 		CASE(test_removal_inside_a_turn),
 		CASE(test_the_last_makes_room_for_another),
 		CASE(test_stall),
+		CASE(test_says_whose_turns_follow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -309,6 +309,24 @@ static void test_stall_skips_and_does_not_burst(void **state)
 	assert_int_equal(fixture_report(f->b).lost, 0);
 }
 
+/* A route that becomes shorter brings packets before they are expected. */
+static void test_packets_that_come_early_do_not_pile_up(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_join(f);
+	sim_set_delay_us(f->loop, 100000);
+	loop_advance_ms(f->loop, 10000);
+	sim_set_delay_us(f->loop, 0);
+	loop_advance_ms(f->loop, 2000);
+	assert_in_range(fixture_report(f->b).packets_in,
+			fixture_report(f->a).packets_out - 1,
+			fixture_report(f->a).packets_out);
+	assert_in_range(fixture_report(f->a).packets_in,
+			fixture_report(f->b).packets_out - 1,
+			fixture_report(f->b).packets_out);
+}
+
 static void test_position_counts_what_was_sent(void **state)
 {
 	struct fixture *f = *state;
@@ -502,6 +520,7 @@ int main(void)
 		CASE(test_large_offers),
 		CASE(test_silent_peer_times_out_once),
 		CASE(test_stall_skips_and_does_not_burst),
+		CASE(test_packets_that_come_early_do_not_pile_up),
 		CASE(test_position_counts_what_was_sent),
 		CASE(test_closing_inside_callbacks),
 		CASE(test_round_trip_is_measured),
