@@ -251,6 +251,15 @@ static void conceal(struct jitter *jitter, int16_t out[JITTER_FRAME])
 	}
 }
 
+/* A frame may span two packets, and a block of arrivals may be shared with the
+ * packet after: its first sample tells it to within one packet. */
+static uint64_t when(const struct jitter *jitter, bool has_first)
+{
+	int64_t at = jitter->head + (has_first ? 0 : JITTER_FRAME - 1);
+
+	return jitter->arrived_us[at / JITTER_FRAME % JITTER_ARRIVALS];
+}
+
 static bool is_quiet(const int16_t samples[JITTER_FRAME])
 {
 	for (int i = 0; i < JITTER_FRAME; i++)
@@ -288,14 +297,14 @@ void jitter_get(struct jitter *jitter, int16_t out[JITTER_FRAME],
 		behind = 0;
 	}
 	missing = copy_out(jitter, out);
+	*arrived_us = when(jitter, out[0] != MISSING);
 	if (missing)
 		conceal(jitter, out);
 	if (missing == JITTER_FRAME) {
+		*arrived_us = 0;
 		advance(jitter, behind > -BIN ? JITTER_FRAME : 0);
 		return;
 	}
-	*arrived_us = jitter->arrived_us[(jitter->head + JITTER_FRAME - 1) /
-					 JITTER_FRAME % JITTER_ARRIVALS];
 	if (!missing) {
 		jitter->faded = 0;
 		memcpy(jitter->last, out, sizeof(jitter->last));

@@ -393,7 +393,9 @@ static void test_turn_latency_is_in_the_report(void **state)
 	loop_advance_ms(f->loop, 2000);
 	report = fixture_report(f->a);
 	end_us = report.last_voice_in_us - start_us;
-	assert_in_range(end_us, 1100000, 1260000);
+	/* The 50th packet leaves by 1,200 ms; its end may be played with the
+	 * start of the next, and a socket is looked at every 10 ms. */
+	assert_in_range(end_us, 1100000, 1230000);
 	assert_int_equal(report.last_voice_out_us, 0);
 	speak(f->a, 13, 8000);
 	loop_advance_ms(f->loop, 500);
