@@ -55,8 +55,28 @@ static const struct config_key keys[] = {
 	     "networks that may call in, comma separated; empty: all"),
 	BOOL("sip.require_client_certificate", "off",
 	     "callers must show a certificate we trust"),
+	FILE_PATH("sip.client_certificate", "",
+		  "PEM chain shown to trunks that ask; empty: "
+		  "sip.certificate"),
+	FILE_PATH("sip.client_key", "", "PEM key of sip.client_certificate"),
+	BOOL("sip.allow_wildcard", "on",
+	     "a trunk's certificate for *.example.com serves its names"),
+	NUMBER("sip.max_connections", "1024", 1, 100000,
+	       "SIP connections from others at once"),
+	NUMBER("sip.max_connections_per_address", "128", 0, 100000,
+	       "of them from one address; 0: no limit"),
+	NUMBER("sip.invites_per_s", "50", 0, 100000,
+	       "new calls from one address in a second; 0: no limit"),
+	NUMBER("sip.invites_burst", "100", 1, 100000,
+	       "new calls from one address at once, after a quiet time"),
 	NUMBER("sip.ring_timeout_s", "60", 5, 600,
 	       "how long an outgoing call may ring"),
+	NUMBER("sip.trace_days", "7", 0, 365,
+	       "how long the SIP messages of calls are kept; 0: not at all"),
+	NUMBER("sip.session_expires_s", "1800", 90, 86400,
+	       "calls are refreshed twice in so long (RFC 4028)"),
+	NUMBER("sip.probe_interval_s", "60", 0, 86400,
+	       "how often each trunk is asked whether it is there; 0: never"),
 
 	TEXT("media.address", "", "address for audio; empty: sip.listen"),
 	TEXT("media.public_address", "",
@@ -89,6 +109,9 @@ static const struct config_key keys[] = {
 	NUMBER("shutdown.drain_s", "30", 0, 3600,
 	       "how long calls may go on after SIGTERM"),
 	NUMBER("agent.max_calls", "500", 1, 100000, "calls at once"),
+	NUMBER("agent.max_late_ms", "40", 0, 1000,
+	       "no new calls while the loop is later than this, mean of a "
+	       "second; 0: never"),
 };
 
 const struct config_key *config_keys(size_t *n)

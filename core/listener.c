@@ -167,6 +167,8 @@ static void make_room(struct listener *listener)
 	uint64_t now_us = loop_now_us(listener->loop);
 	bool is_full = listener->n_seats >= listener->options.max_links;
 
+	if (!oldest && is_full && listener->options.make_room)
+		listener->options.make_room(listener->owner);
 	if (!oldest || listener->n_seats < listener->options.max_links / 2)
 		return;
 	if (is_full || now_us - oldest->since_us >= GRACE_US)

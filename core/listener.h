@@ -15,6 +15,10 @@ struct listen_options {
 	unsigned max_per_address; /* 0: no limit of its own */
 	uint32_t handshake_ms; /* 0: 5000 */
 	uint32_t first_byte_ms; /* 0: 60000 */
+	/* All seats are taken and nobody waits for a first byte: the owner may
+	 * link_close() one of its accepted links for the newcomer. NULL: it
+	 * is refused. */
+	void (*make_room)(void *owner);
 };
 
 /* A new link, handshake done; the owner must link_attach() or link_close()

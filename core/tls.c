@@ -40,6 +40,7 @@ void tls_trust_release(struct tls_trust **trust)
 	mbedtls_ssl_config_free(&t->client);
 	mbedtls_x509_crt_free(&t->own);
 	mbedtls_pk_free(&t->key); /* wipes */
+	tls_identity_close(&t->identity);
 	mbedtls_x509_crt_free(&t->ca);
 	mbedtls_ssl_ticket_free(&t->tickets); /* wipes */
 	tls_sessions_close(&t->sessions);
@@ -54,6 +55,7 @@ static struct tls_trust *trust_new(const struct tls_options *options)
 	t->refs = 1;
 	t->loop = options->loop;
 	t->work = options->work;
+	t->no_sip_wildcards = options->no_sip_wildcards;
 	mbedtls_ssl_config_init(&t->server);
 	mbedtls_ssl_config_init(&t->client);
 	mbedtls_x509_crt_init(&t->own);
@@ -72,6 +74,10 @@ static int load_own(struct tls_trust *t, const struct tls_options *options,
 
 	if (!options->certificate_file)
 		return 0;
+	if (!options->certificate_file[0]) {
+		buffer_add_str(why, "no certificate file is set");
+		return -EINVAL;
+	}
 	if (!options->key_file) {
 		buffer_printf(why, "%s: no key file is named for it",
 			      options->certificate_file);
@@ -87,6 +93,21 @@ static int load_own(struct tls_trust *t, const struct tls_options *options,
 		err = -EINVAL;
 	}
 	return err;
+}
+
+static int load_client(struct tls_trust *t, const struct tls_options *options,
+		       struct buffer *why)
+{
+	const char *file = options->client_certificate_file;
+
+	if (!file)
+		return 0;
+	if (!options->client_key_file) {
+		buffer_printf(why, "%s: no key file is named for it", file);
+		return -EINVAL;
+	}
+	return tls_identity_read(&t->identity, file, options->client_key_file,
+				 why);
 }
 
 static int load_ca(struct tls_trust *t, const struct tls_options *options,
@@ -126,9 +147,7 @@ static int configure(struct tls_trust *t, mbedtls_ssl_config *conf,
 	mbedtls_ssl_conf_ca_chain(conf, &t->ca, NULL);
 	mbedtls_ssl_conf_renegotiation(conf,
 				       MBEDTLS_SSL_RENEGOTIATION_DISABLED);
-	if (t->own.version)
-		ret = mbedtls_ssl_conf_own_cert(conf, &t->own, &t->key);
-	return ret;
+	return 0;
 }
 
 static int configure_server(struct tls_trust *t, bool is_client_verified)
@@ -141,6 +160,8 @@ static int configure_server(struct tls_trust *t, bool is_client_verified)
 		ret = configure(t, &t->server, MBEDTLS_SSL_IS_SERVER,
 				is_client_verified ? MBEDTLS_SSL_VERIFY_REQUIRED
 						   : MBEDTLS_SSL_VERIFY_NONE);
+	if (!ret)
+		ret = mbedtls_ssl_conf_own_cert(&t->server, &t->own, &t->key);
 	if (ret)
 		return ret;
 	mbedtls_ssl_conf_session_tickets_cb(
@@ -152,15 +173,25 @@ static int configure_server(struct tls_trust *t, bool is_client_verified)
 	return 0;
 }
 
-static int configure_client(struct tls_trust *t)
+static int configure_client(struct tls_trust *t, mbedtls_ssl_config *conf,
+			    struct tls_identity *identity)
 {
-	int ret = configure(t, &t->client, MBEDTLS_SSL_IS_CLIENT,
+	int ret = configure(t, conf, MBEDTLS_SSL_IS_CLIENT,
 			    MBEDTLS_SSL_VERIFY_REQUIRED);
 
-	if (!ret)
-		mbedtls_ssl_conf_session_tickets(
-			&t->client, MBEDTLS_SSL_SESSION_TICKETS_ENABLED);
+	if (!ret && identity)
+		ret = mbedtls_ssl_conf_own_cert(conf, &identity->chain,
+						&identity->key);
+	else if (!ret && t->own.version)
+		ret = mbedtls_ssl_conf_own_cert(conf, &t->own, &t->key);
 	return ret;
+}
+
+int tls_trust_configure(struct tls_trust *trust, mbedtls_ssl_config *conf,
+			struct tls_identity *identity)
+{
+	mbedtls_ssl_config_init(conf);
+	return configure_client(trust, conf, identity);
 }
 
 static int trust_load(struct tls_trust **out, const struct tls_options *options,
@@ -173,10 +204,14 @@ static int trust_load(struct tls_trust **out, const struct tls_options *options,
 	*out = NULL;
 	err = load_own(t, options, why);
 	if (!err)
+		err = load_client(t, options, why);
+	if (!err)
 		err = load_ca(t, options, why);
 	if (err)
 		goto out;
-	ret = configure_client(t);
+	ret = configure_client(t, &t->client, t->identity);
+	mbedtls_ssl_conf_session_tickets(&t->client,
+					 MBEDTLS_SSL_SESSION_TICKETS_ENABLED);
 	if (!ret && t->own.version)
 		ret = configure_server(t, options->require_client_certificate);
 	if (ret) {
@@ -200,6 +235,9 @@ int tls_open(struct tls **out, const struct tls_options *options,
 	tls->options = *options;
 	tls->options.certificate_file = mem_dup_str(options->certificate_file);
 	tls->options.key_file = mem_dup_str(options->key_file);
+	tls->options.client_certificate_file =
+		mem_dup_str(options->client_certificate_file);
+	tls->options.client_key_file = mem_dup_str(options->client_key_file);
 	tls->options.ca_file = mem_dup_str(options->ca_file);
 	tls->generation = 1;
 	err = trust_load(&tls->trust, &tls->options, why);
@@ -220,6 +258,8 @@ void tls_close(struct tls **tls)
 	tls_trust_release(&old->trust);
 	mem_free((char *)old->options.certificate_file);
 	mem_free((char *)old->options.key_file);
+	mem_free((char *)old->options.client_certificate_file);
+	mem_free((char *)old->options.client_key_file);
 	mem_free((char *)old->options.ca_file);
 	mem_free(old);
 }

@@ -10,6 +10,7 @@
 #include "core/listener.h"
 
 struct tls;
+struct tls_identity; /* a client's certificate chain and key; counted */
 struct work;
 
 struct tls_options {
@@ -17,15 +18,24 @@ struct tls_options {
 	struct work *work; /* borrowed: outlives us */
 	const char *certificate_file; /* PEM chain; NULL: client without */
 	const char *key_file;
+	/* What outgoing links show when asked; NULL: certificate_file. */
+	const char *client_certificate_file;
+	const char *client_key_file;
 	const char *ca_file; /* PEM, trusted; NULL: none of our own */
 	bool system_store; /* trust the system's CAs too */
 	bool require_client_certificate;
+	/* RFC 5922, 7.2, to the letter: "*." in a certificate is no SIP name.
+	 * Other names are judged by RFC 6125 as ever. */
+	bool no_sip_wildcards;
 };
 
 struct tls_target {
 	struct addr addr;
 	const char *name; /* verified: DNS name or IP literal */
 	bool is_sip; /* RFC 5922: SAN URI sip:name first */
+	/* Held by the link; NULL: what tls_options say. Its sessions are not
+	 * resumed: a session belongs to the client that was shown. */
+	struct tls_identity *identity;
 };
 
 /* On failure why says which file and what is wrong with it. */
@@ -54,3 +64,9 @@ int tls_connect(struct link **out, struct tls *tls,
 int tls_listen(struct listener **out, struct tls *tls,
 	       const struct listen_options *options,
 	       listener_accept_fn *on_accept, void *owner);
+
+/* From PEM text. -EINVAL: why says what is wrong. */
+int tls_identity_open(struct tls_identity **out, struct slice certificate,
+		      struct slice key, struct buffer *why);
+struct tls_identity *tls_identity_hold(struct tls_identity *identity);
+void tls_identity_close(struct tls_identity **identity); /* NULL is fine */

@@ -79,6 +79,10 @@ void tls_link_free(struct tls_link *x)
 	timer_close(&x->deadline);
 	timer_close(&x->post);
 	mbedtls_ssl_free(&x->ssl); /* wipes keys and buffers */
+	if (x->conf)
+		mbedtls_ssl_config_free(x->conf);
+	mem_free(x->conf);
+	tls_identity_close(&x->identity);
 	tls_verify_reset(&x->verify);
 	tls_pipe_reset(&x->pipe);
 	buffer_reset(&x->unsent);
@@ -302,11 +306,15 @@ static void op_attach(struct link *link)
 static bool op_has_peer_name(const struct link *link, struct slice name)
 {
 	const struct tls_link *x = (const struct tls_link *)link;
+	const struct tls_verify rules = {
+		.is_sip = true,
+		.no_wildcards = x->trust->no_sip_wildcards,
+	};
 	const mbedtls_x509_crt *crt = NULL;
 
 	if (x->link.state != LINK_CONNECTING && !x->job)
 		crt = mbedtls_ssl_get_peer_cert(&x->ssl);
-	return crt && tls_verify_has_name(crt, name, true);
+	return crt && tls_verify_has_name(&rules, crt, name);
 }
 
 static const struct link_ops ops = {
@@ -429,6 +437,20 @@ struct tls_link *tls_link_new(struct tls_trust *trust,
 	return x;
 }
 
+static int set_up_client(struct tls_link *x, struct tls_identity *identity)
+{
+	int ret = 0;
+
+	if (identity) {
+		x->identity = tls_identity_hold(identity);
+		x->conf = mem_new(sizeof(*x->conf));
+		ret = tls_trust_configure(x->trust, x->conf, identity);
+	}
+	return ret ? ret
+		   : mbedtls_ssl_setup(&x->ssl,
+				       x->conf ? x->conf : &x->trust->client);
+}
+
 /* An IP literal is no server name (RFC 6066, 3). */
 static int start_client(struct tls_link *x, const struct tls_target *target)
 {
@@ -437,7 +459,8 @@ static int start_client(struct tls_link *x, const struct tls_target *target)
 
 	x->verify.name = mem_dup_str(target->name);
 	x->verify.is_sip = target->is_sip;
-	if (mbedtls_ssl_setup(&x->ssl, &x->trust->client))
+	x->verify.no_wildcards = target->is_sip && x->trust->no_sip_wildcards;
+	if (set_up_client(x, target->identity))
 		return -EIO;
 	if (addr_parse(&literal, name, 0) &&
 	    mbedtls_ssl_set_hostname(&x->ssl, target->name))

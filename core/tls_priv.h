@@ -9,6 +9,7 @@
 #include "core/listener_priv.h"
 #include "core/tls.h"
 #include "core/tls_compat.h"
+#include "core/tls_identity.h"
 #include "core/tls_pipe.h"
 #include "core/tls_session.h"
 #include "core/tls_verify.h"
@@ -27,9 +28,11 @@ struct tls_trust {
 	mbedtls_ssl_config client;
 	mbedtls_x509_crt own; /* empty: a client without certificate */
 	mbedtls_pk_context key;
+	struct tls_identity *identity; /* counted: the client's; NULL: own */
 	mbedtls_x509_crt ca;
 	mbedtls_ssl_ticket_context tickets;
 	struct tls_sessions *sessions; /* owned; loop thread only */
+	bool no_sip_wildcards;
 	/* One handshake job at a time: the library caches tables inside keys
 	 * without a lock. The loop never takes it. */
 	pthread_mutex_t job_lock;
@@ -44,6 +47,10 @@ struct tls {
 
 void tls_trust_hold(struct tls_trust *trust);
 void tls_trust_release(struct tls_trust **trust);
+/* A client's configuration under this trust that shows another certificate;
+ * *conf is initialised here. 0 or mbedTLS' code. */
+int tls_trust_configure(struct tls_trust *trust, mbedtls_ssl_config *conf,
+			struct tls_identity *identity);
 
 /*            on_open                     over              shutdown
  * CONNECTING -------> SHAKING (+ jobs) -------> OPEN ------------> CLOSING
@@ -82,6 +89,8 @@ struct tls_link {
 	struct link *raw; /* owned */
 	struct tls_accept *accept; /* borrowed: until delivered; or NULL */
 	LIST_ENTRY(tls_link) in_accept;
+	struct tls_identity *identity; /* counted; NULL: the trust's */
+	mbedtls_ssl_config *conf; /* owned, with identity; or NULL */
 	mbedtls_ssl_context ssl;
 	struct tls_verify verify;
 	struct tls_pipe pipe;

@@ -90,6 +90,13 @@ static void tell_failure(struct buffer *why, const struct tls_link *x)
 	}
 }
 
+/* A server's sessions are in its tickets; those of a client with an identity of
+ * its own are not kept, because the cache does not know identities. */
+static bool is_resumable(const struct tls_link *x)
+{
+	return !x->verify.is_server && !x->identity;
+}
+
 static struct tls_session_key session_key(const struct tls_link *x)
 {
 	return (struct tls_session_key){ .name = x->verify.name,
@@ -120,7 +127,7 @@ static void fail(struct tls_link *x)
 	}
 	if (x->shake.result == MBEDTLS_ERR_SSL_NO_CLIENT_CERTIFICATE)
 		alert_no_certificate(x);
-	if (!x->verify.is_server)
+	if (is_resumable(x))
 		tls_sessions_drop(x->trust->sessions, &key);
 	tls_link_ended(x, err, buffer_str(&x->end.why));
 }
@@ -155,7 +162,7 @@ static void over(struct tls_link *x)
 
 	check_verified(x);
 	timer_stop(x->deadline);
-	if (!x->verify.is_server) {
+	if (is_resumable(x)) {
 		if (x->shake.is_full)
 			tls_sessions_drop(x->trust->sessions, &key);
 		tls_sessions_keep(x->trust->sessions, &key,
@@ -182,9 +189,13 @@ static void run(void *arg)
 	struct tls_link *x = arg;
 
 	pthread_mutex_lock(&x->trust->job_lock);
+	if (x->identity)
+		pthread_mutex_lock(&x->identity->job_lock);
 	do
 		x->shake.result = mbedtls_ssl_handshake_step(&x->ssl);
 	while (!x->shake.result && !is_over(x));
+	if (x->identity)
+		pthread_mutex_unlock(&x->identity->job_lock);
 	pthread_mutex_unlock(&x->trust->job_lock);
 }
 
@@ -239,7 +250,8 @@ void tls_shake_start(struct tls_link *x)
 
 	if (x->accept)
 		ms = tls_accept_handshake_ms(x->accept);
-	else if (tls_sessions_offer(x->trust->sessions, &key,
+	else if (is_resumable(x) &&
+		 tls_sessions_offer(x->trust->sessions, &key,
 				    loop_now_us(x->link.loop), &x->ssl))
 		x->shake.is_offered = true;
 	timer_start(x->deadline, ms, on_deadline, x);

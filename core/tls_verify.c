@@ -38,13 +38,14 @@ static bool has_san(const mbedtls_x509_crt *crt)
 
 /* A wildcard stands for the whole leftmost label, above at least two others
  * (RFC 6125, 6.4.3). */
-static bool dns_matches(struct slice pattern, struct slice name)
+static bool dns_matches(const struct tls_verify *v, struct slice pattern,
+			struct slice name)
 {
 	struct slice rest = name, base;
 
 	if (slice_eq_nocase(pattern, name))
 		return true;
-	if (!slice_has_prefix(pattern, SLICE("*.")))
+	if (v->no_wildcards || !slice_has_prefix(pattern, SLICE("*.")))
 		return false;
 	base = slice_make(pattern.ptr + 2, pattern.len - 2);
 	if (slice_cut(&rest, '.').len == 0 || slice_find(base, '.') < 0)
@@ -68,18 +69,18 @@ static bool ip_matches(struct slice value, const struct addr *addr)
 	return slice_eq(value, slice_make(&addr->in6.sin6_addr, 16));
 }
 
-static bool san_matches(const mbedtls_x509_sequence *san, struct slice name,
-			bool is_sip)
+static bool san_matches(const struct tls_verify *v,
+			const mbedtls_x509_sequence *san, struct slice name)
 {
 	struct addr addr;
 	bool is_ip = addr_parse(&addr, name, 0) == 0;
 	struct slice value = san_value(san);
 
-	if (is_sip && san->buf.tag == TAG_URI)
+	if (v->is_sip && san->buf.tag == TAG_URI)
 		return uri_matches(value, name);
 	if (is_ip)
 		return san->buf.tag == TAG_IP && ip_matches(value, &addr);
-	return san->buf.tag == TAG_DNS && dns_matches(value, name);
+	return san->buf.tag == TAG_DNS && dns_matches(v, value, name);
 }
 
 static struct slice common_name(const mbedtls_x509_crt *crt)
@@ -92,8 +93,8 @@ static struct slice common_name(const mbedtls_x509_crt *crt)
 	return slice_make(NULL, 0);
 }
 
-bool tls_verify_has_name(const mbedtls_x509_crt *crt, struct slice name,
-			 bool is_sip)
+bool tls_verify_has_name(const struct tls_verify *verify,
+			 const mbedtls_x509_crt *crt, struct slice name)
 {
 	const mbedtls_x509_sequence *san;
 	struct addr addr;
@@ -104,9 +105,9 @@ bool tls_verify_has_name(const mbedtls_x509_crt *crt, struct slice name,
 		return false;
 	if (!has_san(crt))
 		return addr_parse(&addr, name, 0) != 0 &&
-		       dns_matches(common_name(crt), name);
+		       dns_matches(verify, common_name(crt), name);
 	for (san = &crt->subject_alt_names; san; san = san->next)
-		if (san_matches(san, name, is_sip))
+		if (san_matches(verify, san, name))
 			return true;
 	return false;
 }
@@ -170,8 +171,20 @@ static void add_dn(struct buffer *out, const mbedtls_x509_name *dn)
 	buffer_add_str(out, text);
 }
 
+static bool is_self_signed(const mbedtls_x509_crt *crt)
+{
+	return slice_eq(slice_make(crt->issuer_raw.p, crt->issuer_raw.len),
+			slice_make(crt->subject_raw.p, crt->subject_raw.len));
+}
+
 static void tell_unknown(struct tls_verify *v, const mbedtls_x509_crt *crt)
 {
+	if (v->depth == 0 && is_self_signed(crt)) {
+		buffer_add_str(&v->why, "certificate is self-signed and not "
+					"among the trusted ones: ");
+		add_dn(&v->why, &crt->subject);
+		return;
+	}
 	buffer_add_str(&v->why, "certificate signed by an unknown CA: ");
 	add_dn(&v->why, &crt->issuer);
 }
@@ -303,7 +316,7 @@ static uint32_t leaf_flags(const struct tls_verify *v, mbedtls_x509_crt *crt)
 {
 	uint32_t flags = 0;
 
-	if (v->name && !tls_verify_has_name(crt, slice_of(v->name), v->is_sip))
+	if (v->name && !tls_verify_has_name(v, crt, slice_of(v->name)))
 		flags |= MBEDTLS_X509_BADCERT_CN_MISMATCH;
 	if (!is_usage_good(v, crt))
 		flags |= MBEDTLS_X509_BADCERT_EXT_KEY_USAGE;
@@ -320,6 +333,7 @@ int tls_verify_on_certificate(void *arg, mbedtls_x509_crt *crt, int depth,
 			MBEDTLS_X509_BADCERT_FUTURE |
 			MBEDTLS_X509_BADCERT_CN_MISMATCH;
 
+	v->depth = depth;
 	*flags = (*flags & ~ours) | time_flags(v, crt);
 	if (depth == 0)
 		*flags |= leaf_flags(v, crt);

@@ -13,9 +13,11 @@
 struct tls_verify {
 	char *name; /* owned; NULL: no name is wanted (a server's client) */
 	bool is_sip;
+	bool no_wildcards; /* RFC 5922, 7.2 */
 	bool is_server; /* we are the server: the peer is a client */
 	bool is_passed; /* the peer's own certificate was seen and is good */
 	int64_t wall_ms; /* set before each step of the handshake */
+	int depth; /* of the certificate being judged; 0: the peer's own */
 	unsigned worst; /* the gravest finding so far, 0 none */
 	struct buffer why; /* of worst, for an operator */
 };
@@ -27,5 +29,6 @@ int tls_verify_on_certificate(void *verify, mbedtls_x509_crt *crt, int depth,
 			      uint32_t *flags);
 /* 0 without a finding; else -EKEYREJECTED, -EKEYEXPIRED or -ENOKEY. */
 int tls_verify_error(const struct tls_verify *verify);
-bool tls_verify_has_name(const mbedtls_x509_crt *crt, struct slice name,
-			 bool is_sip);
+/* Is it for that name, by the rules of verify (is_sip, no_wildcards)? */
+bool tls_verify_has_name(const struct tls_verify *verify,
+			 const mbedtls_x509_crt *crt, struct slice name);

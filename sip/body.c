@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sip/body.h"
 #include "sip/header.h"
+#include "sip/lex.h"
 
 enum { PARTS_MAX = 16, BOUNDARY_MAX = 70 };
 
@@ -60,31 +61,55 @@ static bool part_sdp(struct slice part, struct slice *sdp)
 static bool multipart_sdp(struct slice body, struct slice boundary,
 			  struct slice *sdp)
 {
-	char delimiter[2 + BOUNDARY_MAX] = "--";
-	struct slice mark = { delimiter, boundary.len + 2 };
+	char delimiter[4 + BOUNDARY_MAX] = "\r\n--";
+	struct slice mark = { delimiter, boundary.len + 4 };
+	struct slice first = { delimiter + 2, boundary.len + 2 };
 	ptrdiff_t at;
 
 	if (!boundary.len || boundary.len > BOUNDARY_MAX)
 		return false;
-	memcpy(delimiter + 2, boundary.ptr, boundary.len);
-	at = find(body, mark);
-	for (int i = 0; at >= 0 && i < PARTS_MAX; i++) {
-		struct slice part;
-
+	memcpy(delimiter + 4, boundary.ptr, boundary.len);
+	if (slice_has_prefix(body, first))
+		body = skip(body, first.len);
+	else if ((at = find(body, mark)) >= 0)
 		body = skip(body, (size_t)at + mark.len);
+	else
+		return false;
+	for (int i = 0; i < PARTS_MAX; i++) {
 		at = find(body, mark);
 		if (at < 0)
 			return false;
-		part = slice_make(body.ptr, (size_t)at);
-		if (part_sdp(part, sdp)) {
-			/* the CRLF before a delimiter belongs to it; SDP may
-			 * well keep its own */
-			if (sdp->len >= 2)
-				sdp->len -= 2;
+		if (part_sdp(slice_make(body.ptr, (size_t)at), sdp))
 			return true;
-		}
+		body = skip(body, (size_t)at + mark.len);
 	}
 	return false;
+}
+
+/* Does a media range of Accept hold SDP? */
+static bool is_range_of_sdp(struct slice element)
+{
+	struct slice range = media_type(element);
+
+	return slice_eq_nocase(range, SLICE("application/sdp")) ||
+	       slice_eq_nocase(range, SLICE("application/*")) ||
+	       slice_eq(range, SLICE("*/*"));
+}
+
+bool body_may_answer(const struct sip_message *request)
+{
+	const struct sip_header *accept;
+	struct slice rest, element;
+	unsigned n;
+
+	for (n = 0; (accept = sip_message_header(request, SIP_H_ACCEPT, n));
+	     n++) {
+		rest = accept->value;
+		while (lex_next_element(&rest, &element))
+			if (is_range_of_sdp(element))
+				return true;
+	}
+	return n == 0; /* absent: SDP is meant */
 }
 
 int body_sdp(const struct sip_message *message, struct slice *sdp)

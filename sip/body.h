@@ -7,3 +7,7 @@
 /* *sdp borrows from the message; empty when there is no body. 0, or 415: it
  * holds something else, or is encoded. */
 int body_sdp(const struct sip_message *message, struct slice *sdp);
+/* Does the peer take SDP in our answer (20.1)? Else 406 and why. */
+bool body_may_answer(const struct sip_message *request);
+#define BODY_REFUSAL                                                           \
+	"Warning: 399 parley \"Answers to INVITE are application/sdp\"\r\n"

@@ -36,6 +36,7 @@ static const struct {
 struct client_transaction {
 	struct transactions *layer; /* borrowed: outlives us */
 	struct sip_link *link; /* borrowed; NULL once it closed */
+	struct link_item on_link;
 	const struct client_transaction_events *events;
 	void *owner; /* borrowed: closes us */
 	struct table_entry entry;
@@ -191,6 +192,7 @@ struct client_transaction *client_transaction_open(
 	t->state = request->start.method == SIP_INVITE ? CALLING : TRYING;
 	key_write(&key, t->request);
 	table_add(&layer->client, &t->entry, buffer_slice(&key), t);
+	link_index_add(&layer->client_links, link, &t->on_link, t);
 	buffer_reset(&key);
 	timer_start(t->timer, SIP_TIMEOUT_MS, on_timer, t);
 	err = layer->wire->send(layer->owner, link, text);
@@ -207,6 +209,7 @@ void client_transaction_close(struct client_transaction **transaction)
 		return;
 	*transaction = NULL;
 	table_remove(&t->layer->client, &t->entry);
+	link_index_remove(&t->layer->client_links, &t->on_link);
 	timer_close(&t->timer);
 	sip_message_unref(&t->request);
 	mem_free(t);
@@ -281,6 +284,7 @@ void client_transaction_on_link_closed(struct client_transaction *transaction,
 
 	if (t->link != link)
 		return;
+	link_index_remove(&t->layer->client_links, &t->on_link);
 	t->link = NULL;
 	switch (t->state) {
 	case CALLING:

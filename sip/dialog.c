@@ -61,6 +61,8 @@ static char *name_addr(const char *display, const char *uri, const char *tag)
 	struct buffer text;
 
 	buffer_init(&text, TEXT_MAX);
+	if (!sip_text_is_line(slice_of(display)))
+		text.error = -EINVAL;
 	if (display && *display) {
 		sip_quote(&text, slice_of(display));
 		buffer_add_char(&text, ' ');
@@ -95,6 +97,7 @@ struct dialog *dialog_open_out(const struct dialog_out *out)
 	struct dialog *dialog = dialog_new();
 	char tag[DIALOG_TAG_SIZE];
 	struct buffer from;
+	struct sip_uri uri;
 
 	id_word(tag, sizeof(tag) - 1);
 	buffer_init(&from, TEXT_MAX);
@@ -108,7 +111,8 @@ struct dialog *dialog_open_out(const struct dialog_out *out)
 	dialog->contact_user = mem_dup_str(out->user);
 	dialog->target = mem_dup_str(out->target);
 	if (!dialog->local || !dialog->remote ||
-	    !is_bare(slice_of(out->target)) || !is_bare(buffer_slice(&from)))
+	    sip_uri_parse(&uri, slice_of(out->target)) ||
+	    sip_uri_parse(&uri, buffer_slice(&from)))
 		dialog_close(&dialog, NULL);
 	buffer_reset(&from);
 	return dialog;
@@ -202,7 +206,7 @@ void dialog_refresh(struct dialog *dialog, const struct sip_message *message)
 	struct sip_address contact;
 
 	if (!header || sip_address_parse(&contact, header->value) ||
-	    contact.uri.scheme == SIP_SCHEME_TEL || !is_bare(contact.uri_text))
+	    !contact.uri.host.len || !is_bare(contact.uri_text))
 		return;
 	replace(&dialog->target, slice_dup(contact.uri_text));
 }
@@ -348,14 +352,18 @@ void dialog_write(const struct dialog *dialog, struct buffer *out,
 	sip_header_printf(out, "CSeq", "%u %s", request->cseq, method);
 	if (request->method != SIP_ACK && request->method != SIP_BYE)
 		dialog_contact(dialog, out, request->sent_by);
-	if (request->method == SIP_INVITE)
+	if (request->method == SIP_INVITE || request->method == SIP_UPDATE)
 		buffer_add_str(out, "Allow: " SIP_ALLOW "\r\n");
+	if (request->method != SIP_ACK)
+		buffer_add_str(out, "Supported: " SIP_SUPPORTED "\r\n");
 	if (request->user_agent && *request->user_agent)
 		sip_header_write(out, SLICE("User-Agent"),
 				 slice_of(request->user_agent));
 	buffer_add(out, request->headers);
 	if (request->body.len)
-		buffer_add_str(out, "Content-Type: " SIP_ACCEPT "\r\n");
+		sip_header_printf(out, "Content-Type", "%s",
+				  request->method == SIP_NOTIFY ? SIP_SIPFRAG
+								: SIP_ACCEPT);
 	buffer_printf(out, "Content-Length: %zu\r\n\r\n", request->body.len);
 	buffer_add(out, request->body);
 }

@@ -81,7 +81,7 @@ struct dialog_request {
 	const char *sent_by; /* of the link it goes out on */
 	const char *user_agent;
 	struct slice headers; /* further lines, each with its CRLF */
-	struct slice body; /* SDP, or empty */
+	struct slice body; /* SDP, a NOTIFY's sipfrag, or empty */
 };
 void dialog_write(const struct dialog *dialog, struct buffer *out,
 		  const struct dialog_request *request);

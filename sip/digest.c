@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 #include "sip/digest.h"
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <mbedtls/md.h>
 #include <stdio.h>
 #include "core/id.h"
 #include "core/mem.h"
 #include "core/secret.h"
+#include "sip/digest_hash.h"
 #include "sip/header.h"
 #include "sip/lex.h"
 
 static const struct {
 	const char *name;
-	mbedtls_md_type_t hash;
+	enum digest_hash hash;
 	bool is_session; /* A1 is bound to nonce and cnonce */
 } algorithms[] = {
-	[DIGEST_MD5] = { "MD5", MBEDTLS_MD_MD5, false },
-	[DIGEST_MD5_SESS] = { "MD5-sess", MBEDTLS_MD_MD5, true },
-	[DIGEST_SHA_256] = { "SHA-256", MBEDTLS_MD_SHA256, false },
-	[DIGEST_SHA_256_SESS] = { "SHA-256-sess", MBEDTLS_MD_SHA256, true },
+	[DIGEST_MD5] = { "MD5", DIGEST_HASH_MD5, false },
+	[DIGEST_MD5_SESS] = { "MD5-sess", DIGEST_HASH_MD5, true },
+	[DIGEST_SHA_256] = { "SHA-256", DIGEST_HASH_SHA_256, false },
+	[DIGEST_SHA_256_SESS] = { "SHA-256-sess", DIGEST_HASH_SHA_256, true },
+	[DIGEST_SHA_512_256] = { "SHA-512-256", DIGEST_HASH_SHA_512_256,
+				 false },
+	[DIGEST_SHA_512_256_SESS] = { "SHA-512-256-sess",
+				      DIGEST_HASH_SHA_512_256, true },
 };
 
 enum {
 	N_ALGORITHMS = sizeof(algorithms) / sizeof(algorithms[0]),
-	HEX_SIZE = 2 * MBEDTLS_MD_MAX_SIZE + 1,
 	CNONCE_LEN = 24
 };
 
@@ -162,63 +164,33 @@ int digest_challenge_parse(struct digest_challenge *out,
 	return 0;
 }
 
-/* Lower-case hex of the hash over parts joined by ':'. */
-static void hash_parts(char out[HEX_SIZE], enum digest_algorithm algorithm,
-		       const char *const *parts, size_t n)
-{
-	const mbedtls_md_info_t *info =
-		mbedtls_md_info_from_type(algorithms[algorithm].hash);
-	static const char hex[] = "0123456789abcdef";
-	unsigned char hash[MBEDTLS_MD_MAX_SIZE];
-	mbedtls_md_context_t md;
-	size_t i;
-	int err;
-
-	mbedtls_md_init(&md);
-	err = mbedtls_md_setup(&md, info, 0);
-	assert(!err); /* both hashes are always built in */
-	mbedtls_md_starts(&md);
-	for (i = 0; i < n; i++) {
-		if (i)
-			mbedtls_md_update(&md, (const unsigned char *)":", 1);
-		mbedtls_md_update(&md, (const unsigned char *)parts[i],
-				  strlen(parts[i]));
-	}
-	mbedtls_md_finish(&md, hash);
-	mbedtls_md_free(&md);
-	for (i = 0; i < mbedtls_md_get_size(info); i++) {
-		out[2 * i] = hex[hash[i] >> 4];
-		out[2 * i + 1] = hex[hash[i] & 15];
-	}
-	out[2 * i] = '\0';
-	secret_wipe(hash, sizeof(hash));
-}
-
 /* RFC 7616, 3.4.1 and 3.4.2; without qop RFC 2069's short form. */
-static void compute(char out[HEX_SIZE], const struct digest_challenge *from,
+static void compute(char out[DIGEST_HEX_SIZE],
+		    const struct digest_challenge *from,
 		    const struct digest_request *request, const char *nc)
 {
-	enum digest_algorithm algorithm = from->algorithm;
-	char a1[HEX_SIZE], a2[HEX_SIZE];
+	enum digest_hash hash = algorithms[from->algorithm].hash;
+	char a1[DIGEST_HEX_SIZE], a2[DIGEST_HEX_SIZE];
 	char *uri = slice_dup(request->uri);
 
-	hash_parts(a1, algorithm,
-		   (const char *[]){ request->username, from->realm,
-				     request->password },
-		   3);
-	if (algorithms[algorithm].is_session)
-		hash_parts(a1, algorithm,
-			   (const char *[]){ a1, from->nonce, from->cnonce },
-			   3);
-	hash_parts(a2, algorithm, (const char *[]){ request->method, uri }, 2);
+	digest_hash_parts(a1, hash,
+			  (const char *[]){ request->username, from->realm,
+					    request->password },
+			  3);
+	if (algorithms[from->algorithm].is_session)
+		digest_hash_parts(
+			a1, hash,
+			(const char *[]){ a1, from->nonce, from->cnonce }, 3);
+	digest_hash_parts(a2, hash, (const char *[]){ request->method, uri },
+			  2);
 	if (from->has_qop)
-		hash_parts(out, algorithm,
-			   (const char *[]){ a1, from->nonce, nc, from->cnonce,
-					     "auth", a2 },
-			   6);
+		digest_hash_parts(out, hash,
+				  (const char *[]){ a1, from->nonce, nc,
+						    from->cnonce, "auth", a2 },
+				  6);
 	else
-		hash_parts(out, algorithm,
-			   (const char *[]){ a1, from->nonce, a2 }, 3);
+		digest_hash_parts(out, hash,
+				  (const char *[]){ a1, from->nonce, a2 }, 3);
 	secret_wipe(a1, sizeof(a1));
 	mem_free(uri);
 }
@@ -234,7 +206,7 @@ int digest_authorize(struct buffer *value, struct digest_challenge *challenge,
 		     const struct digest_request *request)
 {
 	const char *algorithm = algorithms[challenge->algorithm].name;
-	char response[HEX_SIZE], nc[9];
+	char response[DIGEST_HEX_SIZE], nc[9];
 
 	snprintf(nc, sizeof(nc), "%08" PRIx32, ++challenge->nc);
 	compute(response, challenge, request, nc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sip/digest.h - client side of digest authentication (RFC 3261, 22; RFC 7616;
- * RFC 8760): MD5 and SHA-256, each plain or -sess, qop auth or none.
- * SHA-512-256 is left out: the crypto library has no such hash. */
+ * RFC 8760): MD5, SHA-256 and SHA-512-256, each plain or -sess, qop auth or
+ * none. A challenge that offers auth-int alone is not answered. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,9 @@ enum digest_algorithm {
 	DIGEST_MD5,
 	DIGEST_MD5_SESS,
 	DIGEST_SHA_256,
-	DIGEST_SHA_256_SESS
+	DIGEST_SHA_256_SESS,
+	DIGEST_SHA_512_256,
+	DIGEST_SHA_512_256_SESS
 };
 
 enum { DIGEST_CNONCE_SIZE = 49 };

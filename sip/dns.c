@@ -9,7 +9,14 @@
 #include "core/timer.h"
 #include "core/watch.h"
 
-enum { QUERY_TIMEOUT_MS = 1000, QUERY_TRIES = 2, CLASS_IN = 1, TYPE_SRV = 33 };
+enum {
+	QUERY_TIMEOUT_MS = 1000,
+	QUERY_TRIES = 2,
+	CLASS_IN = 1,
+	TYPE_SRV = 33,
+	TYPE_NAPTR = 35,
+	NAME_SIZE = 256
+};
 
 struct dns_socket {
 	struct watch *watch; /* owned */
@@ -17,7 +24,12 @@ struct dns_socket {
 	LIST_ENTRY(dns_socket) in_sockets;
 };
 
-enum question { QUESTION_NONE, QUESTION_SRV, QUESTION_ADDRESSES };
+enum question {
+	QUESTION_NONE,
+	QUESTION_NAPTR,
+	QUESTION_SRV,
+	QUESTION_ADDRESSES
+};
 
 struct dns {
 	struct loop *loop; /* borrowed: outlives us */
@@ -31,6 +43,7 @@ struct dns {
 	uint16_t port;
 	struct {
 		int err;
+		char srv_name[NAME_SIZE];
 		struct dns_srv srv[DNS_MAX_RECORDS];
 		struct addr addresses[DNS_MAX_RECORDS];
 		size_t n;
@@ -64,12 +77,22 @@ static void on_post(void *arg)
 	enum question question = dns->question;
 
 	dns->question = QUESTION_NONE;
-	if (question == QUESTION_SRV)
+	switch (question) {
+	case QUESTION_NAPTR:
+		dns->events.on_naptr(dns->owner, dns->answer.err,
+				     dns->answer.srv_name);
+		return;
+	case QUESTION_SRV:
 		dns->events.on_srv(dns->owner, dns->answer.err, dns->answer.srv,
 				   dns->answer.n);
-	else
+		return;
+	case QUESTION_ADDRESSES:
 		dns->events.on_addresses(dns->owner, dns->answer.err,
 					 dns->answer.addresses, dns->answer.n);
+		return;
+	case QUESTION_NONE:
+		return;
+	}
 }
 
 static void arm(struct dns *dns)
@@ -194,6 +217,60 @@ static void answered(struct dns *dns, int err)
 {
 	dns->answer.err = err ? err : dns->answer.n ? 0 : -ENOENT;
 	timer_start(dns->post, 0, on_post, dns);
+}
+
+static bool is_text(const unsigned char *text, const char *wanted)
+{
+	return text &&
+	       slice_eq_nocase(slice_of((const char *)text), slice_of(wanted));
+}
+
+/* Flag "s": the replacement is a name for SRV; a regexp would rewrite the
+ * number, which is not ours to do (RFC 3263, 4.1). */
+static bool is_for_tls(const struct ares_naptr_reply *record)
+{
+	return is_text(record->service, "SIPS+D2T") &&
+	       is_text(record->flags, "s") &&
+	       (!record->regexp || !record->regexp[0]) && record->replacement &&
+	       record->replacement[0] &&
+	       strlen(record->replacement) < NAME_SIZE;
+}
+
+static bool is_before(const struct ares_naptr_reply *a,
+		      const struct ares_naptr_reply *b)
+{
+	return a->order != b->order ? a->order < b->order
+				    : a->preference < b->preference;
+}
+
+static void on_naptr(void *arg, int status, int timeouts, unsigned char *bytes,
+		     int len)
+{
+	struct dns *dns = arg;
+	struct ares_naptr_reply *all = NULL, *each, *best = NULL;
+
+	if (status == ARES_EDESTRUCTION)
+		return;
+	if (status == ARES_SUCCESS)
+		status = ares_parse_naptr_reply(bytes, len, &all);
+	for (each = all; each; each = each->next)
+		if (is_for_tls(each) && (!best || is_before(each, best)))
+			best = each;
+	if (best) {
+		snprintf(dns->answer.srv_name, NAME_SIZE, "%s",
+			 best->replacement);
+		dns->answer.n = 1;
+	}
+	if (all)
+		ares_free_data(all);
+	answered(dns, to_errno(status));
+}
+
+void dns_ask_naptr(struct dns *dns, const char *host)
+{
+	begin(dns, QUESTION_NAPTR);
+	ares_query(dns->channel, host, CLASS_IN, TYPE_NAPTR, on_naptr, dns);
+	arm(dns);
 }
 
 static void on_srv(void *arg, int status, int timeouts, unsigned char *bytes,

@@ -22,6 +22,8 @@ enum { DNS_MAX_RECORDS = 16 };
 /* An answer; records are valid during the callback, which may close the dns.
  * err: -ENOENT no such name or record, -ETIMEDOUT, -ECONNREFUSED, -EIO. */
 struct dns_events {
+	/* srv_name: where to ask for SRV, of the best record for SIPS+D2T. */
+	void (*on_naptr)(void *owner, int err, const char *srv_name);
 	void (*on_srv)(void *owner, int err, struct dns_srv *records, size_t n);
 	void (*on_addresses)(void *owner, int err, const struct addr *addresses,
 			     size_t n);
@@ -31,6 +33,9 @@ struct dns_events {
 int dns_open(struct dns **out, struct loop *loop, const char *servers,
 	     const struct dns_events *events, void *owner);
 void dns_close(struct dns **dns); /* no callback after; NULL is fine */
+/* RFC 3263, 4.1, for one who speaks TLS over TCP and nothing else: records of
+ * other services are passed over. */
+void dns_ask_naptr(struct dns *dns, const char *host);
 void dns_ask_srv(struct dns *dns, const char *name);
 void dns_ask_addresses(struct dns *dns, const char *host, uint16_t port);
 

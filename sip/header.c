@@ -94,6 +94,17 @@ static const enum sip_header_id reserved[] = { SIP_H_VIA,
 					       SIP_H_MAX_FORWARDS,
 					       SIP_H_AUTHORIZATION,
 					       SIP_H_REQUIRE,
+					       SIP_H_SUPPORTED,
+					       SIP_H_ALLOW,
+					       SIP_H_SESSION_EXPIRES,
+					       SIP_H_MIN_SE,
+					       SIP_H_REPLACES,
+					       SIP_H_REFER_TO,
+					       SIP_H_REFERRED_BY,
+					       SIP_H_REFER_SUB,
+					       SIP_H_EVENT,
+					       SIP_H_SUBSCRIPTION_STATE,
+					       SIP_H_RSEQ,
 					       SIP_H_CONTENT_TYPE,
 					       SIP_H_CONTENT_LENGTH,
 					       SIP_H_CONTENT_ENCODING };
@@ -170,8 +181,11 @@ int sip_address_parse(struct sip_address *out, struct slice value)
 		    slice_find(address.uri_text, ',') >= 0)
 			return -EINVAL;
 	}
-	if (sip_uri_parse(&address.uri, address.uri_text) ||
-	    check_params(address.params))
+	if (sip_uri_is_foreign(address.uri_text))
+		address.uri.scheme = SIP_SCHEME_OTHER;
+	else if (sip_uri_parse(&address.uri, address.uri_text))
+		return -EINVAL;
+	if (check_params(address.params))
 		return -EINVAL;
 	sip_param(address.params, "tag", &address.tag);
 	*out = address;
@@ -219,6 +233,17 @@ bool sip_param(struct slice params, const char *name, struct slice *value)
 			return true;
 	*value = (struct slice){ 0 };
 	return false;
+}
+
+bool sip_text_is_line(struct slice text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.ptr[i];
+
+		if ((c < ' ' && c != '\t') || c == 0x7f)
+			return false;
+	}
+	return slice_is_utf8(text);
 }
 
 static bool is_one_line(struct slice text)

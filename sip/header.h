@@ -15,6 +15,10 @@ void sip_header_write(struct buffer *out, struct slice name,
 		      struct slice value);
 void sip_header_printf(struct buffer *out, const char *name, const char *fmt,
 		       ...) __attribute__((format(printf, 3, 4)));
+/* One line of UTF-8 without control characters: what people, variables and
+ * peers may put into a message of ours. Overlong forms are none: a careless
+ * peer could read a CR out of them. */
+bool sip_text_is_line(struct slice text);
 /* Text as a quoted-string with escapes (RFC 3261, 25.1). */
 void sip_quote(struct buffer *out, struct slice text);
 /* The inside of a quoted-string, as sip_address.display and sip_param() give

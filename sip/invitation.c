@@ -5,8 +5,11 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/timer.h"
+#include "sip/fork.h"
 #include "sip/header.h"
+#include "sip/reason.h"
 #include "sip/response.h"
+#include "sip/target_set.h"
 #include "sip/ua_priv.h"
 
 /* WAITING --first 2xx--> ANSWERED
@@ -17,7 +20,7 @@
  * come: on_idle. */
 enum state { WAITING, GIVING_UP, CANCELING, ANSWERED, ENDING, ENDED };
 
-enum { NONE = -1, RING = -2, FORKS_MAX = 8 };
+enum { NONE = -1, RING = -2 };
 
 static const struct {
 	const char *name;
@@ -35,16 +38,6 @@ static const struct {
 	[ENDED] = { "ended", 0, 0 },
 };
 
-/* One of the peers that an INVITE may reach. */
-struct fork {
-	struct invitation *invitation; /* its owner */
-	char *tag; /* owned: the peer's; NULL: never used */
-	struct dialog *dialog; /* owned; NULL once the session has it */
-	char *ack; /* owned: sent for its 2xx; NULL: none came,
-		    * "": could not be sent */
-	struct sip_request *bye; /* owned */
-};
-
 struct invitation {
 	struct ua *ua; /* borrowed: outlives us */
 	struct dialog *dialog; /* owned: the INVITE's, without peer */
@@ -59,9 +52,10 @@ struct invitation {
 	struct session_end end; /* of ENDING; reason is why */
 	char *why; /* owned */
 	uint32_t ring_timeout_ms;
-	bool was_redirected;
 	enum state state;
-	struct fork forks[FORKS_MAX];
+	struct session_timer *expiry; /* borrowed: outlives us */
+	struct target_set targets;
+	struct fork_set forks;
 };
 
 static void on_timer(void *arg);
@@ -98,12 +92,9 @@ static void end(struct invitation *inv, enum session_cause cause, int code,
 
 static bool is_idle(const struct invitation *inv)
 {
-	if (inv->request || (inv->state != ANSWERED && inv->state != ENDED))
-		return false;
-	for (int i = 0; i < FORKS_MAX; i++)
-		if (inv->forks[i].bye)
-			return false;
-	return true;
+	return !inv->request &&
+	       (inv->state == ANSWERED || inv->state == ENDED) &&
+	       !fork_set_has_bye(&inv->forks);
 }
 
 static void check_idle(struct invitation *inv)
@@ -112,103 +103,48 @@ static void check_idle(struct invitation *inv)
 		timer_start(inv->timer, 0, on_timer, inv);
 }
 
-/* ---- forks ---- */
+/* ---- early dialogs ---- */
 
-static void fork_reset(struct fork *fork)
+static void on_bye_over(void *owner)
 {
-	sip_request_close(&fork->bye);
-	dialog_close(&fork->dialog, &fork->invitation->ua->dialogs);
-	mem_free(fork->tag);
-	mem_free(fork->ack);
-	fork->tag = fork->ack = NULL;
+	check_idle(owner);
 }
 
 /* Before the answer the peer has no business here but OPTIONS, which the UA
- * answers; one that has lost may say goodbye first. */
+ * answers, and UPDATE; one that has lost may say goodbye first. */
+static int early_status(const struct invitation *inv,
+			const struct sip_message *request)
+{
+	enum sip_method method = request->start.method;
+
+	if (inv->state != WAITING || method == SIP_BYE || method == SIP_NOTIFY)
+		return 481;
+	if (method == SIP_UPDATE && !request->body.len)
+		return 200; /* refreshes the target, nothing else */
+	return 491; /* our offer still waits for its answer */
+}
+
 static void on_early_request(void *user, struct dialog *dialog,
 			     struct sip_message *request)
 {
 	struct invitation *inv = user;
-	int status = 481;
+	struct buffer headers;
+	int status;
 
 	if (request->start.method == SIP_ACK)
 		return;
-	if (inv->state == WAITING && request->start.method != SIP_BYE)
-		status = 491; /* our offer still waits for its answer */
-	ua_respond(inv->ua, dialog->link, request, status, SLICE(""));
-}
-
-static struct fork *fork_find(struct invitation *inv,
-			      const struct sip_message *response)
-{
-	struct fork *free_one = NULL;
-
-	for (int i = 0; i < FORKS_MAX; i++) {
-		struct fork *fork = &inv->forks[i];
-
-		if (fork->tag &&
-		    slice_eq(slice_of(fork->tag), response->common.to.tag))
-			return fork;
-		/* One never used, at worst an early dialog's. */
-		if (!fork->ack && (!free_one || (free_one->tag && !fork->tag)))
-			free_one = fork;
+	buffer_init(&headers, SIP_HEADER_MAX_BYTES);
+	status = early_status(inv, request);
+	if (status == 200) {
+		dialog_refresh(dialog, request);
+		dialog_contact(dialog, &headers,
+			       sip_link_sent_by(dialog->link));
+		buffer_add_str(&headers, "Allow: " SIP_ALLOW "\r\n"
+					 "Supported: " SIP_SUPPORTED "\r\n");
 	}
-	if (free_one) {
-		if (free_one->invitation)
-			fork_reset(free_one);
-		free_one->invitation = inv;
-		free_one->tag = slice_dup(response->common.to.tag);
-	}
-	return free_one;
-}
-
-/* Its dialog as this answer describes it. */
-static void fork_learn(struct fork *fork, const struct sip_message *response)
-{
-	struct invitation *inv = fork->invitation;
-	struct dialog *dialog =
-		dialog_open_fork(inv->dialog, response, inv->dialog->link);
-
-	if (fork->dialog)
-		dialog->remote_cseq = fork->dialog->remote_cseq;
-	dialog_close(&fork->dialog, &inv->ua->dialogs);
-	fork->dialog = dialog;
-	dialog_list(dialog, &inv->ua->dialogs, on_early_request, inv);
-}
-
-static void on_bye_response(void *owner, struct sip_message *response)
-{
-	struct fork *fork = owner;
-
-	if (response->start.status < 200)
-		return;
-	sip_request_close(&fork->bye);
-	check_idle(fork->invitation);
-}
-
-static void on_bye_failed(void *owner,
-			  const struct sip_request_failure *failure)
-{
-	struct fork *fork = owner;
-
-	sip_request_close(&fork->bye);
-	check_idle(fork->invitation);
-}
-
-static void fork_bye(struct fork *fork)
-{
-	static const struct sip_request_events bye_events = {
-		.on_response = on_bye_response,
-		.on_failed = on_bye_failed,
-	};
-	struct sip_request_options options = {
-		.dialog = fork->dialog,
-		.method = SIP_BYE,
-		.login = fork->invitation->login
-	};
-
-	fork->bye = sip_request_open(fork->invitation->ua, &options,
-				     &bye_events, fork);
+	ua_respond(inv->ua, dialog->link, request, status,
+		   buffer_slice(&headers));
+	buffer_reset(&headers);
 }
 
 /* ---- the INVITE's answers ---- */
@@ -241,7 +177,7 @@ static void on_provisional(struct invitation *inv,
 	if (inv->state != WAITING || response->start.status == 100)
 		return;
 	if (response->common.to.tag.len) {
-		fork = fork_find(inv, response);
+		fork = fork_find(&inv->forks, response);
 		if (fork && !fork->ack)
 			fork_learn(fork, response);
 	}
@@ -261,7 +197,7 @@ static void on_first_success(struct invitation *inv, struct fork *fork,
 static void on_success(struct invitation *inv,
 		       const struct sip_message *response)
 {
-	struct fork *fork = fork_find(inv, response);
+	struct fork *fork = fork_find(&inv->forks, response);
 
 	if (!fork)
 		return;
@@ -284,22 +220,45 @@ static void on_success(struct invitation *inv,
 		end(inv, inv->end.cause, 0, SLICE("given up"));
 }
 
-/* The first Contact of a 3xx that stays at the trunk, once. */
-static bool redirect(struct invitation *inv,
-		     const struct sip_message *response);
+static void send_invite(struct invitation *inv);
+
+/* A 3xx brings targets, and any failure but a global one (6xx) makes us try
+ * the next (8.1.3.4). */
+static bool redirect(struct invitation *inv, const struct sip_message *response)
+{
+	const char *target;
+
+	if (response->start.status < 400)
+		target_set_add(&inv->targets, response, &inv->dialog->trunk);
+	if (response->start.status >= 600)
+		return false;
+	target = target_set_next(&inv->targets);
+	if (!target)
+		return false;
+	mem_free(inv->dialog->target);
+	inv->dialog->target = mem_dup_str(target);
+	return true;
+}
 
 static void on_rejection(struct invitation *inv,
 			 const struct sip_message *response)
 {
 	int status = response->start.status;
+	bool goes_on = inv->state == WAITING &&
+		       (session_timer_on_refusal(inv->expiry, response) ||
+			redirect(inv, response));
+	struct buffer why;
 
-	if (inv->state == WAITING && redirect(inv, response))
-		return;
 	sip_request_close(&inv->request);
-	if (inv->state == WAITING)
-		end(inv, SESSION_REJECTED, status, response->start.reason);
-	else
-		end(inv, inv->end.cause, status, response->start.reason);
+	if (goes_on) {
+		send_invite(inv);
+		return;
+	}
+	buffer_init(&why, SIP_HEADER_MAX_BYTES);
+	reason_write(&why, response);
+	end(inv, inv->state == WAITING ? SESSION_REJECTED : inv->end.cause,
+	    status, buffer_slice(&why));
+	buffer_reset(&why);
 }
 
 static void on_response(void *owner, struct sip_message *response)
@@ -359,38 +318,16 @@ static void send_invite(struct invitation *inv)
 		.dialog = inv->dialog,
 		.method = SIP_INVITE,
 		.login = inv->login,
-		.headers = buffer_slice(&inv->headers),
 		.body = buffer_slice(&inv->offer),
 	};
+	struct buffer headers;
 
+	buffer_init(&headers, SIP_MESSAGE_MAX_BYTES);
+	session_timer_write(inv->expiry, &headers);
+	buffer_add(&headers, buffer_slice(&inv->headers));
+	options.headers = buffer_slice(&headers);
 	inv->request = sip_request_open(inv->ua, &options, &invite_events, inv);
-}
-
-static bool stays_at_trunk(const struct invitation *inv,
-			   const struct sip_uri *uri)
-{
-	const struct sip_target *trunk = &inv->dialog->trunk;
-
-	return uri->scheme != SIP_SCHEME_TEL &&
-	       slice_eq_nocase(uri->host, slice_of(trunk->host)) &&
-	       (uri->port == 0 || uri->port == trunk->port);
-}
-
-static bool redirect(struct invitation *inv, const struct sip_message *response)
-{
-	const struct sip_header *header =
-		sip_message_header(response, SIP_H_CONTACT, 0);
-	struct sip_address contact;
-
-	if (response->start.status >= 400 || inv->was_redirected || !header ||
-	    sip_address_parse(&contact, header->value) ||
-	    !stays_at_trunk(inv, &contact.uri))
-		return false;
-	inv->was_redirected = true;
-	dialog_refresh(inv->dialog, response);
-	sip_request_close(&inv->request);
-	send_invite(inv);
-	return true;
+	buffer_reset(&headers);
 }
 
 static void on_timer(void *arg)
@@ -429,17 +366,25 @@ struct invitation *invitation_open(const struct invitation_options *options,
 		.ua = options->ua,
 		.dialog = options->dialog,
 		.login = options->login,
+		.expiry = options->expiry,
 		.events = events,
 		.owner = owner,
 		.timer = timer_new(options->ua->loop),
 		.ring_timeout_ms = options->ring_timeout_ms,
 		.state = WAITING,
+		.forks = { .ua = options->ua,
+			   .base = options->dialog,
+			   .login = options->login,
+			   .on_request = on_early_request,
+			   .on_bye_over = on_bye_over,
+			   .owner = inv },
 	};
 	buffer_init(&inv->headers, SIP_MESSAGE_MAX_BYTES);
 	buffer_init(&inv->offer, SIP_MESSAGE_MAX_BYTES);
 	buffer_init(&inv->cancel_headers, SIP_HEADER_MAX_BYTES);
 	buffer_add(&inv->headers, options->headers);
 	buffer_add(&inv->offer, options->offer);
+	target_set_init(&inv->targets, inv->dialog->target);
 	dialog_list(inv->dialog, &inv->ua->dialogs, on_early_request, inv);
 	timer_start(inv->timer, inv->ring_timeout_ms, on_timer, inv);
 	send_invite(inv);
@@ -463,10 +408,9 @@ void invitation_close(struct invitation **invitation)
 	if (!inv)
 		return;
 	*invitation = NULL;
-	for (int i = 0; i < FORKS_MAX; i++)
-		if (inv->forks[i].invitation)
-			fork_reset(&inv->forks[i]);
+	fork_set_reset(&inv->forks);
 	sip_request_close(&inv->request);
+	target_set_reset(&inv->targets);
 	dialog_close(&inv->dialog, &inv->ua->dialogs);
 	timer_close(&inv->timer);
 	buffer_reset(&inv->headers);

@@ -175,6 +175,24 @@ static bool is_digits(struct slice text)
 	return text.len > 0;
 }
 
+/* One colon too many before an IPv4 part is what the grammar of RFC 3261 made
+ * of it: tolerated (RFC 5118, 4.10). */
+static bool is_ipv6(struct slice host)
+{
+	char text[ADDR_TEXT_SIZE];
+	struct addr addr;
+	const char *three = memmem(host.ptr, host.len, ":::", 3);
+	size_t at = three ? (size_t)(three - host.ptr) : 0;
+
+	if (!three)
+		return addr_parse(&addr, host, 0) == 0;
+	if (host.len >= sizeof(text))
+		return false;
+	memcpy(text, host.ptr, at);
+	memcpy(text + at, three + 1, host.len - at - 1);
+	return addr_parse(&addr, slice_make(text, host.len - 1), 0) == 0;
+}
+
 bool lex_is_host(struct slice host)
 {
 	struct slice label = { 0 };
@@ -183,7 +201,7 @@ bool lex_is_host(struct slice host)
 	if (!host.len || host.len > 255)
 		return false;
 	if (slice_find(host, ':') >= 0)
-		return addr_parse(&addr, host, 0) == 0;
+		return is_ipv6(host);
 	if (host.ptr[host.len - 1] == '.')
 		host.len--;
 	for (struct slice rest = host; rest.ptr;) {

@@ -150,16 +150,22 @@ static void add(struct locate_query *query, const char *ip, uint16_t port)
 		query->n++;
 }
 
-static const struct locate_host *find_host(const struct locate *locate,
-					   const char *name)
+static void add_hosts(struct locate_query *query, uint16_t port)
 {
-	size_t i;
+	const struct locate *locate = query->locate;
 
-	for (i = 0; i < locate->n_hosts; i++)
-		if (slice_eq_nocase(slice_of(locate->hosts[i].name),
-				    slice_of(name)))
-			return &locate->hosts[i];
-	return NULL;
+	for (size_t i = 0; i < locate->n_hosts; i++) {
+		const struct locate_host *host = &locate->hosts[i];
+
+		if (query->n == LOCATE_MAX_ADDRESSES ||
+		    !slice_eq_nocase(slice_of(host->name),
+				     slice_of(query->host)))
+			continue;
+		add(query, host->ip,
+		    port	 ? port
+		    : host->port ? host->port
+				 : LOCATE_DEFAULT_PORT);
+	}
 }
 
 /* Asks for the next SRV target's addresses; false: there is none. */
@@ -176,6 +182,20 @@ static bool ask_next_target(struct locate_query *query)
 		return true;
 	}
 	return false;
+}
+
+static void on_naptr(void *owner, int err, const char *srv_name)
+{
+	struct locate_query *query = owner;
+	char usual[SRV_NAME_SIZE];
+
+	if (err == -ETIMEDOUT) {
+		query->err = err;
+		deliver(query);
+		return;
+	}
+	snprintf(usual, sizeof(usual), "_sips._tcp.%s", query->host);
+	dns_ask_srv(query->dns, err ? usual : srv_name);
 }
 
 static void on_srv(void *owner, int err, struct dns_srv *records, size_t n)
@@ -215,11 +235,11 @@ static void on_addresses(void *owner, int err, const struct addr *addresses,
 static void ask(struct locate_query *query, uint16_t port)
 {
 	static const struct dns_events events = {
+		.on_naptr = on_naptr,
 		.on_srv = on_srv,
 		.on_addresses = on_addresses,
 	};
 	struct locate *locate = query->locate;
-	char name[SRV_NAME_SIZE];
 	int err = dns_open(&query->dns, locate->loop, locate->dns_servers,
 			   &events, query);
 
@@ -228,12 +248,10 @@ static void ask(struct locate_query *query, uint16_t port)
 		return;
 	}
 	timer_start(query->timer, LIMIT_MS, on_limit, query);
-	if (port) {
+	if (port)
 		dns_ask_addresses(query->dns, query->host, port);
-		return;
-	}
-	snprintf(name, sizeof(name), "_sips._tcp.%s", query->host);
-	dns_ask_srv(query->dns, name);
+	else
+		dns_ask_naptr(query->dns, query->host);
 }
 
 struct locate_query *locate_start(struct locate *locate, const char *host,
@@ -241,7 +259,6 @@ struct locate_query *locate_start(struct locate *locate, const char *host,
 				  void *owner)
 {
 	struct locate_query *query = mem_new(sizeof(*query));
-	const struct locate_host *known = find_host(locate, host);
 	uint16_t or_default = port ? port : LOCATE_DEFAULT_PORT;
 
 	query->locate = locate;
@@ -250,10 +267,8 @@ struct locate_query *locate_start(struct locate *locate, const char *host,
 	query->timer = timer_new(locate->loop);
 	LIST_INSERT_HEAD(&locate->queries, query, in_queries);
 	snprintf(query->host, sizeof(query->host), "%s", host);
-	if (known)
-		add(query, known->ip,
-		    !port && known->port ? known->port : or_default);
-	else
+	add_hosts(query, port);
+	if (!query->n)
 		add(query, host, or_default);
 	if (!query->n && slice_eq_nocase(slice_of(host), SLICE("localhost"))) {
 		add(query, "127.0.0.1", or_default);

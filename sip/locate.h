@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sip/locate.h - from a host to the addresses to try, in order (RFC 3263 as far
- * as a TLS-only agent needs it): literals and localhost at once; with a port
- * A and AAAA; without one SRV _sips._tcp, else A and AAAA with 5061. The whole
- * takes at most 4 s. */
+/* sip/locate.h - from a host to the addresses to try, in order (RFC 3263, 4, as
+ * far as a TLS-only agent needs it): literals and localhost at once; with a
+ * port A and AAAA; without one NAPTR SIPS+D2T, then its SRV or _sips._tcp, else
+ * A and AAAA with 5061. The whole takes at most 4 s. */
 #pragma once
 #include "core/addr.h"
 
@@ -10,7 +10,8 @@ struct locate;
 struct locate_query;
 struct loop;
 
-/* A name answered without DNS; a simulated loop knows no others. */
+/* A name answered without DNS; a simulated loop knows no others. Of several
+ * with one name each is an address, in this order. */
 struct locate_host {
 	const char *name;
 	const char *ip;

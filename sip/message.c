@@ -39,23 +39,6 @@ static void fail(struct parse *p, int status, const char *why)
 	p->why = why;
 }
 
-/* What a scheme looks like: then 416 says that it is not ours. */
-static bool has_scheme(struct slice uri)
-{
-	ptrdiff_t colon = slice_find(uri, ':');
-
-	return colon > 0 && lex_is_token(slice_make(uri.ptr, (size_t)colon));
-}
-
-static bool is_our_scheme(struct slice uri)
-{
-	struct slice scheme = slice_cut(&uri, ':');
-
-	return slice_eq_nocase(scheme, SLICE("sip")) ||
-	       slice_eq_nocase(scheme, SLICE("sips")) ||
-	       slice_eq_nocase(scheme, SLICE("tel"));
-}
-
 static bool has_control(struct slice line)
 {
 	size_t i;
@@ -73,22 +56,23 @@ static void parse_request_line(struct parse *p, struct slice line)
 	struct slice method = slice_cut(&rest, ' ');
 	struct slice target = slice_cut(&rest, ' ');
 
-	if (!lex_is_token(method) || !target.len || !rest.len ||
-	    has_control(line)) {
+	if (!lex_is_token(method)) {
 		fail(p, 400, "request line");
 		return;
 	}
+	/* However bad the rest of the line, somebody asks and wants to know. */
 	message->start.is_request = true;
 	message->start.method_text = method;
 	message->start.method = sip_method_parse(method);
 	message->start.target = target;
-	if (slice_find(rest, ' ') >= 0)
+	if (!target.len || !rest.len || slice_find(rest, ' ') >= 0 ||
+	    has_control(line))
 		fail(p, 400, "request line");
 	if (!slice_eq_nocase(rest, SLICE("SIP/2.0")))
 		fail(p, 505, "version");
 	if (sip_uri_parse(&message->start.uri, target) == 0)
 		return;
-	if (has_scheme(target) && !is_our_scheme(target))
+	if (sip_uri_is_foreign(target))
 		fail(p, 416, "Request-URI scheme");
 	fail(p, 400, "Request-URI");
 }
@@ -111,7 +95,8 @@ static void parse_status_line(struct parse *p, struct slice line)
 	p->message->start.reason = rest;
 }
 
-/* Each fold with the spaces around it becomes one space (7.3.1). */
+/* Each fold with the spaces around it becomes one space (7.3.1); what that
+ * leaves over of the text is blank. */
 static struct slice unfold(struct parse *p, struct slice value)
 {
 	char *out = p->text + (value.ptr - p->text);
@@ -132,7 +117,20 @@ static struct slice unfold(struct parse *p, struct slice value)
 			i++;
 		out[n++] = ' ';
 	}
+	memset(out + n, ' ', value.len - n);
 	return slice_make(out, n);
+}
+
+/* A quoted-pair may hold NUL (25.1), and no text of ours. What it stands in
+ * counts in no comparison: display names (20.20). */
+static void replace_nuls(struct parse *p, struct slice value)
+{
+	char *text = p->text + (value.ptr - p->text);
+	size_t i;
+
+	for (i = 0; i < value.len; i++)
+		if (!text[i])
+			text[i] = '?';
 }
 
 static const struct sip_header *find(const struct parse *p,
@@ -144,6 +142,15 @@ static const struct sip_header *find(const struct parse *p,
 		if (p->headers[i].id == id)
 			return &p->headers[i];
 	return NULL;
+}
+
+/* RFC 4475, 3.1.2.18: who asks for a method of the future may mean its CSeq. */
+static int refusal(const struct parse *p, enum sip_header_id id)
+{
+	return id == SIP_H_CSEQ && p->message->start.is_request &&
+			       p->message->start.method == SIP_UNKNOWN
+		       ? 501
+		       : 400;
 }
 
 static void add(struct parse *p, const struct sip_header *header)
@@ -165,7 +172,7 @@ static void add(struct parse *p, const struct sip_header *header)
 	}
 	p->headers[p->n++] = *header;
 	if (!first && type->parse && type->parse(p->message, header->value))
-		fail(p, 400, type->name);
+		fail(p, refusal(p, header->id), type->name);
 }
 
 static void add_elements(struct parse *p, struct sip_header header)
@@ -198,6 +205,7 @@ static void parse_header(struct parse *p, struct slice line)
 		fail(p, 400, "header line");
 		return;
 	}
+	replace_nuls(p, header.value);
 	header.id = sip_header_find(header.name);
 	header.value = unfold(p, header.value);
 	if (sip_header_type(header.id)->form == SIP_FORM_ELEMENTS)
@@ -220,7 +228,7 @@ static void parse_head(struct parse *p, struct slice head)
 	else
 		parse_request_line(p, line);
 	if (!p->message->start.is_request && !p->message->start.status)
-		return;
+		return; /* neither: nobody to answer, nothing to match */
 	while (sip_head_line(&head, &line))
 		parse_header(p, line);
 }
@@ -239,17 +247,11 @@ static void check_whole(struct parse *p)
 		fail(p, 400, "Content-Length");
 }
 
-/* A request whose sender can be told: its top Via was understood, and what a
- * response repeats is there, be it right or wrong. */
+/* A request whose sender can be told: the answer goes back on its connection,
+ * and by the Via, be it right or wrong, it is known there. */
 static bool is_answerable(const struct parse *p)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(mandatory) / sizeof(mandatory[0]); i++)
-		if (mandatory[i] != SIP_H_CONTENT_LENGTH &&
-		    !find(p, mandatory[i]))
-			return false;
-	return p->message->start.is_request && p->message->common.via.host.len;
+	return p->message->start.is_request && find(p, SIP_H_VIA);
 }
 
 int sip_message_parse(struct sip_message **out, struct slice text,
@@ -269,6 +271,7 @@ int sip_message_parse(struct sip_message **out, struct slice text,
 		fail(&p, 400, "end of headers");
 	} else {
 		p.text = arena_dup(arena, text);
+		p.message->text = slice_make(p.text, text.len);
 		p.message->body = slice_make(p.text + head, text.len - head);
 		parse_head(&p, slice_make(p.text, head));
 		check_whole(&p);

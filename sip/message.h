@@ -62,6 +62,7 @@ enum sip_header_id {
 	SIP_H_REFERRED_BY,
 	SIP_H_REFER_SUB,
 	SIP_H_REPLACES,
+	SIP_H_TARGET_DIALOG,
 	SIP_H_EVENT,
 	SIP_H_SUBSCRIPTION_STATE,
 	SIP_H_USER_TO_USER,
@@ -118,6 +119,7 @@ struct sip_message {
 	const struct sip_header *headers; /* in the order received */
 	size_t n_headers;
 	struct slice body;
+	struct slice text; /* all of it; folded lines are joined */
 	struct arena *arena; /* owned */
 	unsigned refs;
 };

@@ -49,6 +49,23 @@ bool sip_head_line(struct slice *head, struct slice *line)
 	return true;
 }
 
+/* NUL has its place in a quoted-pair alone (25.1). */
+static bool has_loose_nul(struct slice value)
+{
+	bool is_quoted = false;
+	size_t i;
+
+	for (i = 0; i < value.len; i++) {
+		if (value.ptr[i] == '\0')
+			return true;
+		if (value.ptr[i] == '"')
+			is_quoted = !is_quoted;
+		else if (is_quoted && value.ptr[i] == '\\')
+			i++;
+	}
+	return false;
+}
+
 int sip_head_split(struct slice line, struct slice *name, struct slice *value)
 {
 	ptrdiff_t colon = slice_find(line, ':');
@@ -65,12 +82,11 @@ int sip_head_split(struct slice line, struct slice *name, struct slice *value)
 		char next = i + 1 < value->len ? value->ptr[i + 1] : '\0';
 		char last = i ? value->ptr[i - 1] : '\0';
 
-		if (value->ptr[i] == '\0' ||
-		    (value->ptr[i] == '\r' && next != '\n') ||
+		if ((value->ptr[i] == '\r' && next != '\n') ||
 		    (value->ptr[i] == '\n' && last != '\r'))
 			return -EINVAL;
 	}
-	return 0;
+	return has_loose_nul(*value) ? -EINVAL : 0;
 }
 
 /* Length of the body, or a negative status: absent, no number, too large, or

@@ -114,6 +114,7 @@ static const struct sip_header_type types[SIP_H_COUNT] = {
 	[SIP_H_REFERRED_BY] = { "Referred-By", "b", SIP_FORM_TEXT, NULL },
 	[SIP_H_REFER_SUB] = { "Refer-Sub", NULL, SIP_FORM_TEXT, NULL },
 	[SIP_H_REPLACES] = { "Replaces", NULL, SIP_FORM_TEXT, NULL },
+	[SIP_H_TARGET_DIALOG] = { "Target-Dialog", NULL, SIP_FORM_TEXT, NULL },
 	[SIP_H_EVENT] = { "Event", "o", SIP_FORM_TEXT, NULL },
 	[SIP_H_SUBSCRIPTION_STATE] = { "Subscription-State", NULL,
 				       SIP_FORM_TEXT, NULL },

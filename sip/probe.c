@@ -5,6 +5,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "sip/request.h"
+#include "sip/trunk_target.h"
 #include "sip/ua_priv.h"
 
 struct ua_probe {
@@ -43,14 +44,15 @@ static void on_failed(void *owner, const struct sip_request_failure *failure)
 static struct dialog *open_dialog(struct ua *ua,
 				  const struct session_trunk *trunk)
 {
-	struct sip_target target = { .port = trunk->port };
+	struct sip_target target;
 	char uri[sizeof(trunk->host) + 16];
 	struct dialog_out out = { .trunk = &target,
 				  .target = uri,
 				  .domain = ua->domain,
 				  .user = "parley" };
 
-	snprintf(target.host, sizeof(target.host), "%s", trunk->host);
+	if (trunk_target(&target, ua, trunk))
+		return NULL;
 	snprintf(uri, sizeof(uri),
 		 strchr(trunk->host, ':') ? "sip:[%s]" : "sip:%s", trunk->host);
 	if (trunk->port)

@@ -6,28 +6,24 @@
 #include "core/mem.h"
 #include "core/timer.h"
 #include "sip/client_transaction.h"
-#include "sip/digest.h"
-#include "sip/header.h"
+#include "sip/login.h"
 #include "sip/ua_priv.h"
 
 /* CONNECTING --link--> SENT --challenge--> SENT again --final--> DONE
  * CONNECTING --none--> DONE, SENT --transaction over--> DONE
+ * SENT --503, or no answer at all--> MOVING --other address--> SENT
+ * MOVING --there is none: what the last one gave--> DONE
  * Opened with nothing that can be sent: FAILED --next turn--> DONE */
-enum state { CONNECTING, SENT, FAILED, DONE };
+enum state { CONNECTING, SENT, MOVING, FAILED, DONE };
+
+enum { SILENT_S = 30 }; /* others are tried before a peer that is */
 
 static const unsigned followers[] = {
 	[CONNECTING] = 1 << SENT | 1 << FAILED | 1 << DONE,
-	[SENT] = 1 << SENT | 1 << FAILED | 1 << DONE,
+	[SENT] = 1 << SENT | 1 << MOVING | 1 << FAILED | 1 << DONE,
+	[MOVING] = 1 << SENT | 1 << FAILED | 1 << DONE,
 	[FAILED] = 1 << DONE,
 	[DONE] = 0,
-};
-
-/* The peer's server and a proxy before it may both ask (22.3). */
-enum { BY_SERVER, BY_PROXY, ASKERS };
-
-struct login_try {
-	struct digest_challenge challenge;
-	unsigned tries;
 };
 
 struct sip_request {
@@ -36,14 +32,23 @@ struct sip_request {
 	const struct sip_request_login *login; /* borrowed: outlives us */
 	const struct sip_request_events *events;
 	void *owner; /* borrowed: closes us */
-	struct sip_connect *connect; /* owned, in CONNECTING */
+	struct sip_connect *connect; /* owned, in CONNECTING, MOVING */
 	struct client_transaction *transaction; /* owned, from SENT */
 	struct client_transaction *cancel; /* owned */
 	struct timer *timer; /* owned: FAILED tells on the next turn */
 	struct buffer headers;
 	struct buffer body;
 	struct buffer authorization; /* lines for the challenges so far */
-	struct login_try logins[ASKERS];
+	struct login credentials;
+	struct {
+		struct sip_tried tried; /* by this request */
+		struct addr peer; /* of the last one sent */
+		struct sip_message *refusal; /* owned: its 503; or NULL */
+		int err; /* without refusal: how it was lost */
+		bool has_answer; /* a provisional one came from it */
+		bool is_ringing; /* above 100: somebody has been reached */
+	} move;
+	bool is_canceled;
 	enum sip_method method;
 	enum state state;
 	uint32_t cseq;
@@ -59,7 +64,8 @@ static void tell_failure(struct sip_request *r, int err, const char *why)
 {
 	struct sip_request_failure failure = { .err = err,
 					       .why = why,
-					       .was_sent = r->state == SENT };
+					       .was_sent = r->state == SENT ||
+							   r->state == MOVING };
 
 	enter(r, DONE);
 	r->events->on_failed(r->owner, &failure);
@@ -100,15 +106,16 @@ static void write_text(const struct sip_request *r, struct buffer *out,
 	buffer_reset(&headers);
 }
 
-/* A new transaction with the next CSeq over the dialog's link. */
-static void send_new(struct sip_request *r)
+/* A new transaction with a new branch over the dialog's link. */
+static void send_again(struct sip_request *r)
 {
 	char branch[SIP_BRANCH_SIZE];
 	struct sip_link *link = r->dialog->link;
 	struct buffer text;
 
 	client_transaction_close(&r->transaction);
-	r->cseq = ++r->dialog->local_cseq;
+	r->move.has_answer = r->move.is_ringing = false;
+	sip_link_peer(link, &r->move.peer);
 	transactions_branch(branch);
 	buffer_init(&text, SIP_MESSAGE_MAX_BYTES);
 	write_text(r, &text, branch, link);
@@ -125,6 +132,12 @@ static void send_new(struct sip_request *r)
 	timer_start(r->timer, 0, on_failed_timer, r);
 }
 
+static void send_new(struct sip_request *r)
+{
+	r->cseq = ++r->dialog->local_cseq;
+	send_again(r);
+}
+
 static void on_connected(void *owner, struct sip_link *link, int err,
 			 const char *why)
 {
@@ -139,54 +152,127 @@ static void on_connected(void *owner, struct sip_link *link, int err,
 	send_new(r);
 }
 
-static bool may_try(const struct login_try *login,
-		    const struct digest_challenge *challenge)
+/* ---- the next address (RFC 3263, 4.3) ---- */
+
+static const char *loss_text(int err)
 {
-	return login->tries == 0 || (login->tries == 1 && challenge->is_stale);
+	return err == -ETIMEDOUT ? "no answer within 32 s"
+				 : "the connection was lost";
 }
 
-static void write_authorization(struct sip_request *r, struct login_try *login)
+/* No other address took it: its owner hears what the last one gave. */
+static void give_up(struct sip_request *r)
 {
-	struct digest_request about = {
-		.username = r->login->username,
-		.password = r->login->password ? r->login->password : "",
-		.method = sip_method_name(r->method),
-		.uri = dialog_request_uri(r->dialog),
-	};
-	enum sip_header_id id = digest_header(&login->challenge);
-	struct buffer value;
+	struct sip_message *refusal = r->move.refusal;
 
-	buffer_init(&value, SIP_HEADER_MAX_BYTES);
-	if (digest_authorize(&value, &login->challenge, &about) == 0)
-		sip_header_write(&r->authorization,
-				 slice_of(sip_header_name(id)),
-				 buffer_slice(&value));
-	buffer_reset(&value);
+	if (!refusal) {
+		tell_failure(r, r->move.err, loss_text(r->move.err)); /* last */
+		return;
+	}
+	r->move.refusal = NULL;
+	enter(r, DONE);
+	r->events->on_response(r->owner, refusal); /* last for r */
+	sip_message_unref(&refusal);
 }
+
+static void on_moved(void *owner, struct sip_link *link, int err,
+		     const char *why)
+{
+	struct sip_request *r = owner;
+
+	r->connect = NULL;
+	if (!link) {
+		give_up(r); /* last */
+		return;
+	}
+	sip_message_unref(&r->move.refusal);
+	/* The same request but for its branch. Credentials were for a nonce
+	 * of the other server's: this one may ask for its own. */
+	login_reset(&r->credentials);
+	buffer_clear(&r->authorization);
+	r->dialog->link = link;
+	send_again(r);
+}
+
+/* Only what begins a dialog: inside one there is one peer. */
+static bool may_move(const struct sip_request *r)
+{
+	return r->state == SENT && !r->dialog->id.remote_tag &&
+	       !r->is_canceled && !r->move.is_ringing &&
+	       r->move.tried.n < SIP_TRIED_MAX;
+}
+
+static void move_on(struct sip_request *r)
+{
+	struct sip_target target;
+	char from[ADDR_TEXT_SIZE];
+
+	r->move.tried.addresses[r->move.tried.n++] = r->move.peer;
+	client_transaction_close(&r->transaction);
+	enter(r, MOVING);
+	if (dialog_hop(r->dialog, &target)) {
+		give_up(r); /* last */
+		return;
+	}
+	log_info("sip", r->dialog->id.call_id,
+		 "%s: %s; the next address is tried",
+		 addr_text(&r->move.peer, from),
+		 r->move.refusal ? "503" : loss_text(r->move.err));
+	r->connect = sip_transport_connect_next(r->ua->transport, &target,
+						&r->move.tried, on_moved, r);
+}
+
+/* Seconds; 0: none were named. What follows the number is for people. */
+static uint32_t retry_after(const struct sip_message *response)
+{
+	const struct sip_header *header =
+		sip_message_header(response, SIP_H_RETRY_AFTER, 0);
+	uint64_t seconds = 0;
+	size_t n = 0;
+
+	while (header && n < header->value.len && header->value.ptr[n] >= '0' &&
+	       header->value.ptr[n] <= '9')
+		n++;
+	if (!n || slice_to_u64(&seconds, slice_make(header->value.ptr, n),
+			       UINT32_MAX))
+		return 0;
+	return (uint32_t)seconds;
+}
+
+/* True: the 503 is not the owner's to see yet. */
+static bool take_overload(struct sip_request *r, struct sip_message *response)
+{
+	uint32_t seconds = retry_after(response);
+
+	if (seconds)
+		sip_transport_avoid(r->ua->transport, &r->move.peer, seconds);
+	if (!may_move(r))
+		return false;
+	r->move.refusal = sip_message_ref(response);
+	move_on(r); /* last */
+	return true;
+}
+
+/* ---- challenges ---- */
 
 /* True: the challenge was answered with another try. */
 static bool take_challenge(struct sip_request *r,
 			   const struct sip_message *response)
 {
-	struct digest_challenge challenge = { 0 };
-	struct login_try *login;
+	struct digest_request about = {
+		.method = sip_method_name(r->method),
+		.uri = dialog_request_uri(r->dialog),
+	};
 
-	if (!r->login || !r->login->username || !r->dialog->link)
+	/* The password is the trunk's: nobody else's challenge is answered,
+	 * whatever link the dialog has come to use. */
+	if (!r->login || !r->login->username || !r->dialog->link ||
+	    !sip_link_is_at(r->dialog->link, &r->dialog->trunk) ||
+	    !login_take(&r->credentials, response))
 		return false;
-	if (digest_challenge_parse(&challenge, response))
-		return false;
-	login = &r->logins[challenge.is_proxy ? BY_PROXY : BY_SERVER];
-	if (!may_try(login, &challenge)) {
-		digest_challenge_reset(&challenge);
-		return false;
-	}
-	digest_challenge_reset(&login->challenge);
-	login->challenge = challenge;
-	login->tries++;
-	buffer_clear(&r->authorization);
-	for (int i = 0; i < ASKERS; i++)
-		if (r->logins[i].tries)
-			write_authorization(r, &r->logins[i]);
+	about.username = r->login->username;
+	about.password = r->login->password ? r->login->password : "";
+	login_write(&r->credentials, &r->authorization, &about);
 	send_new(r);
 	return true;
 }
@@ -197,6 +283,10 @@ static void on_response(void *owner, struct sip_message *response)
 	int status = response->start.status;
 	bool is_success = status >= 200 && status < 300;
 
+	r->move.has_answer = true;
+	if (status == 503 && take_overload(r, response))
+		return;
+	r->move.is_ringing = r->move.is_ringing || status > 100;
 	if ((status == 401 || status == 407) && take_challenge(r, response))
 		return;
 	if (status >= 200 && !(is_success && r->method == SIP_INVITE))
@@ -211,10 +301,14 @@ static void on_over(void *owner, int err)
 	/* Else each call after this one would wait as long. */
 	if (err == -ETIMEDOUT && r->method == SIP_INVITE && r->dialog->link)
 		sip_link_retire(r->dialog->link);
+	if (err && may_move(r) && !r->move.has_answer) {
+		sip_transport_avoid(r->ua->transport, &r->move.peer, SILENT_S);
+		r->move.err = err;
+		move_on(r); /* last */
+		return;
+	}
 	if (err) {
-		tell_failure(r, err,
-			     err == -ETIMEDOUT ? "no answer within 32 s"
-					       : "the connection was lost");
+		tell_failure(r, err, loss_text(err));
 		return;
 	}
 	enter(r, DONE);
@@ -274,12 +368,17 @@ void sip_request_close(struct sip_request **request)
 	client_transaction_close(&r->transaction);
 	client_transaction_close(&r->cancel);
 	timer_close(&r->timer);
+	sip_message_unref(&r->move.refusal);
 	buffer_reset(&r->headers);
 	buffer_reset(&r->body);
 	buffer_reset(&r->authorization);
-	for (int i = 0; i < ASKERS; i++)
-		digest_challenge_reset(&r->logins[i].challenge);
+	login_reset(&r->credentials);
 	mem_free(r);
+}
+
+uint32_t sip_request_cseq(const struct sip_request *request)
+{
+	return request->cseq;
 }
 
 static void on_cancel_response(void *owner, struct sip_message *response)
@@ -305,6 +404,7 @@ int sip_request_cancel(struct sip_request *request, struct slice headers)
 	};
 
 	request->login = NULL;
+	request->is_canceled = true;
 	if (request->state != SENT)
 		return -ENOTCONN;
 	if (!client_transaction_is_proceeding(request->transaction))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sip/request.h - one request of ours through all that may happen before its
- * final answer: a link (the dialog's, else a new one), its transaction, and a
- * digest challenge (RFC 3261, 22: one try per nonce, one more when stale). */
+ * final answer: a link (the dialog's, else a new one), its transaction, a
+ * digest challenge (RFC 3261, 22: one try per nonce, one more when stale), and,
+ * before there is a dialog, the trunk's next address when one answers 503 or
+ * nothing at all (RFC 3263, 4.3). */
 #pragma once
 #include "sip/dialog.h"
 
@@ -44,6 +46,8 @@ struct sip_request *sip_request_open(struct ua *ua,
 				     const struct sip_request_events *events,
 				     void *owner);
 void sip_request_close(struct sip_request **request); /* NULL is fine */
+/* Of what was sent last; a challenge that was taken up counts. */
+uint32_t sip_request_cseq(const struct sip_request *request);
 /* CANCEL for an INVITE; its own answer does not matter. No challenge is taken
  * up from now on. -EAGAIN: no provisional answer yet, -ENOTCONN: the INVITE
  * has not been sent. */

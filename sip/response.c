@@ -37,7 +37,8 @@ static void write_top_via(struct buffer *out, const struct response *r,
 		buffer_add(out, slice_make(via.ptr + rport + 6,
 					   via.len - (size_t)rport - 6));
 	}
-	if ((rport >= 0 || !slice_eq_nocase(host, source)) &&
+	/* One that was not understood goes back as it came. */
+	if (host.len && (rport >= 0 || !slice_eq_nocase(host, source)) &&
 	    !sip_param(r->request->common.via.params, "received", &received))
 		buffer_printf(out, ";received=%s", ip);
 	buffer_add_str(out, "\r\n");

@@ -16,8 +16,10 @@ struct response {
 };
 
 /* What we take: methods, bodies. In Allow and Accept of every answer. */
-#define SIP_ALLOW  "INVITE, ACK, BYE, CANCEL, OPTIONS, UPDATE"
-#define SIP_ACCEPT "application/sdp"
+#define SIP_ALLOW     "INVITE, ACK, BYE, CANCEL, OPTIONS, UPDATE, REFER, NOTIFY"
+#define SIP_ACCEPT    "application/sdp"
+#define SIP_SIPFRAG   "message/sipfrag;version=2.0" /* of our NOTIFYs */
+#define SIP_SUPPORTED "timer, replaces, norefersub, nosub"
 
 void response_write(struct buffer *out, int status,
 		    const struct response *response);

@@ -12,11 +12,19 @@
  *          PROCEEDING --300-699--> COMPLETED --ACK or Timer H--> OVER
  * others:  PROCEEDING --final--> OVER
  * PROCEEDING --the link closed--> LOST --next turn: on_lost--> OVER
+ * PROCEEDING --answer too long: 500--> LOST
+ * PROCEEDING --others, 20 s: 504--> OVER, on_lost (RFC 3311, 5.2)
  * OVER frees itself on the next turn. Timers I and J are 0 on a reliable
  * transport. */
 enum state { PROCEEDING, ACCEPTED, ACKED, COMPLETED, LOST, OVER };
 
-enum { NONE = -1 };
+/* Before the Timer F of whoever asks. An answer repeats much of its request:
+ * it may be longer than what we take. */
+enum {
+	NONE = -1,
+	ANSWER_WITHIN_MS = 20000,
+	ANSWER_MAX_BYTES = 2 * SIP_MESSAGE_MAX_BYTES
+};
 
 static const struct {
 	const char *name;
@@ -36,6 +44,7 @@ static const struct {
 struct server_transaction {
 	struct transactions *layer; /* borrowed: outlives us */
 	struct sip_link *link; /* borrowed; NULL once it closed */
+	struct link_item on_link;
 	const struct server_transaction_events *events; /* NULL: not lent */
 	void *owner; /* borrowed */
 	struct table_entry entry;
@@ -79,7 +88,9 @@ static void key_write(struct buffer *out, const struct sip_message *message,
 		method = SIP_INVITE;
 	buffer_add_str(out,
 		       method == SIP_UNKNOWN ? "" : sip_method_name(method));
-	if (slice_has_prefix(via->branch, SLICE("z9hG4bK")))
+	/* The cookie alone tells nothing (RFC 4475, 3.2.1). */
+	if (slice_has_prefix(via->branch, SLICE("z9hG4bK")) &&
+	    via->branch.len > strlen("z9hG4bK"))
 		return;
 	buffer_add(out, message->common.call_id);
 	buffer_add_char(out, ' ');
@@ -152,6 +163,12 @@ static void on_timer(void *arg)
 		if (events->on_no_ack)
 			events->on_no_ack(t->owner); /* last */
 		return;
+	case PROCEEDING:
+		server_transaction_respond(t, 504, SLICE(""), SLICE(""));
+		events = end_loan(t);
+		if (events->on_lost)
+			events->on_lost(t->owner); /* last */
+		return;
 	case LOST:
 		enter(t, OVER);
 		events = end_loan(t);
@@ -164,8 +181,6 @@ static void on_timer(void *arg)
 		return;
 	case OVER:
 		server_transaction_close(t);
-		return;
-	case PROCEEDING:
 		return;
 	}
 }
@@ -186,9 +201,12 @@ struct server_transaction *server_transaction_open(struct transactions *layer,
 					  .interval_ms = SIP_T1_MS,
 					  .method = request->start.method,
 					  .state = PROCEEDING };
-	buffer_init(&t->accepted, SIP_MESSAGE_MAX_BYTES);
+	buffer_init(&t->accepted, ANSWER_MAX_BYTES);
+	if (t->method != SIP_INVITE)
+		timer_start(t->timer, ANSWER_WITHIN_MS, on_timer, t);
 	key_write(&key, request, request->start.method);
 	table_add(&layer->server, &t->entry, buffer_slice(&key), t);
+	link_index_add(&layer->server_links, link, &t->on_link, t);
 	buffer_reset(&key);
 	if (!request->common.to.tag.len) {
 		merged_key_write(&key, request);
@@ -214,42 +232,55 @@ static enum state after_final(const struct server_transaction *t, int status)
 	return status < 300 ? ACCEPTED : COMPLETED;
 }
 
+/* Sends response; false: it was too long to be written. */
+static bool send_response(struct server_transaction *t, int status,
+			  const struct response *response)
+{
+	struct buffer text;
+	bool is_written;
+
+	buffer_init(&text, ANSWER_MAX_BYTES);
+	response_write(&text, status, response);
+	is_written = !buffer_error(&text);
+	if (is_written) {
+		send_slice(t, buffer_slice(&text));
+		if (t->method == SIP_INVITE && status >= 200 && status < 300)
+			buffer_add(&t->accepted, buffer_slice(&text));
+	} else {
+		log_warn("server_transaction", t->entry.key,
+			 "answer %d not written: error %d", status,
+			 buffer_error(&text));
+	}
+	buffer_reset(&text);
+	return is_written;
+}
+
 void server_transaction_respond(struct server_transaction *transaction,
 				int status, struct slice headers,
 				struct slice body)
 {
 	struct server_transaction *t = transaction;
-	struct buffer text;
 	struct addr peer;
 	struct response response = { .request = t->request,
 				     .peer = &peer,
 				     .tag = status > 100 ? t->tag : NULL,
 				     .headers = headers,
 				     .body = body };
+	enum state next = after_final(t, status);
 
 	if (t->state == LOST || t->state == OVER)
 		return;
 	assert(t->state == PROCEEDING);
 	t->layer->wire->peer(t->link, &peer);
-	buffer_init(&text, SIP_MESSAGE_MAX_BYTES);
-	response_write(&text, status, &response);
-	if (buffer_error(&text)) {
-		log_warn("server_transaction", t->entry.key,
-			 "answer %d not written: error %d", status,
-			 buffer_error(&text));
-		status = 500;
+	if (!send_response(t, status, &response) && status >= 200) {
 		response.headers = response.body = SLICE("");
-		buffer_reset(&text);
-		response_write(&text, status, &response);
+		send_response(t, 500, &response);
+		next = LOST;
 	}
-	send_slice(t, buffer_slice(&text));
-	if (status >= 200) {
-		enter(t, after_final(t, status));
-		sip_message_unref(&t->request);
-	}
-	if (t->state == ACCEPTED)
-		buffer_add(&t->accepted, buffer_slice(&text));
-	buffer_reset(&text);
+	if (status < 200)
+		return;
+	enter(t, next);
+	sip_message_unref(&t->request);
 }
 
 void server_transaction_acked(struct server_transaction *transaction)
@@ -365,6 +396,7 @@ void server_transaction_on_link_closed(struct server_transaction *transaction,
 
 	if (t->link != link)
 		return;
+	link_index_remove(&t->layer->server_links, &t->on_link);
 	t->link = NULL;
 	if (t->state == PROCEEDING)
 		enter(t, LOST);
@@ -375,6 +407,7 @@ void server_transaction_close(struct server_transaction *transaction)
 	struct server_transaction *t = transaction;
 
 	table_remove(&t->layer->server, &t->entry);
+	link_index_remove(&t->layer->server_links, &t->on_link);
 	table_remove(&t->layer->merged, &t->merged);
 	timer_close(&t->timer);
 	buffer_reset(&t->accepted);

@@ -14,7 +14,9 @@ struct server_transaction_events {
 	/* CANCEL came and has its 200; the transaction has been answered with
 	 * 487 by itself. */
 	void (*on_cancel)(void *owner, struct sip_message *cancel);
-	/* The link closed before there was a final answer. */
+	/* There can be no final answer of the owner's: the link closed, it
+	 * was too long to be written, or a request other than INVITE waited
+	 * for 20 s. The latter two were answered with 500, 504. */
 	void (*on_lost)(void *owner);
 	/* No ACK to our 2xx for 32 s. */
 	void (*on_no_ack)(void *owner);

@@ -2,12 +2,13 @@
 #include "sip/session_priv.h"
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/timer.h"
 #include "sip/body.h"
 #include "sip/header.h"
+#include "sip/trunk_target.h"
+#include "sip/replaces.h"
 
 static const struct {
 	const char *name;
@@ -56,6 +57,7 @@ struct session *session_new(struct ua *ua, enum session_state state,
 				  .call_id = slice_dup(call_id),
 				  .timer = timer_new(ua->loop),
 				  .offer = { .timer = timer_new(ua->loop) } };
+	session->expiry = session_timer_new(session);
 	ua->sessions = session;
 	ua->count.sessions++;
 	return session;
@@ -74,8 +76,11 @@ void session_free(struct session *session)
 {
 	if (session->state != SESSION_ENDED)
 		session->ua->count.sessions--;
+	ua_trace_over(session->ua, session->call_id);
 	unlink_from_ua(session);
 	session_offer_reset(session);
+	session_timer_close(&session->expiry);
+	referral_close(&session->referral);
 	timer_close(&session->offer.timer);
 	timer_close(&session->timer);
 	sip_request_close(&session->bye);
@@ -88,8 +93,7 @@ void session_free(struct session *session)
 	mem_free(session);
 }
 
-/* Frees itself on the next turn once nobody needs it any more. */
-static void settle(struct session *session)
+void session_settle(struct session *session)
 {
 	if (session->state == SESSION_ENDED && !session->events)
 		timer_start(session->timer, 0, on_timer, session);
@@ -106,7 +110,8 @@ static void on_timer(void *arg)
 						&session->end); /* last */
 		return;
 	}
-	if (!session->events && !session->invitation && !session->bye)
+	if (!session->events && !session->invitation && !session->bye &&
+	    !referral_is_busy(session))
 		session_free(session);
 }
 
@@ -119,6 +124,8 @@ void session_end(struct session *session, enum session_cause cause, int code,
 					     .code = code,
 					     .reason = session->end_reason };
 	session_offer_reset(session);
+	session_timer_stop(session->expiry);
+	referral_on_end(session);
 	session_enter(session, SESSION_ENDING);
 }
 
@@ -131,7 +138,7 @@ static void on_bye_response(void *owner, struct sip_message *response)
 	if (response->start.status < 200)
 		return;
 	sip_request_close(&session->bye);
-	settle(session);
+	session_settle(session);
 }
 
 static void on_bye_failed(void *owner,
@@ -142,14 +149,14 @@ static void on_bye_failed(void *owner,
 	log_info("session", session->call_id, "BYE not answered: %s",
 		 failure->why ? failure->why : "");
 	sip_request_close(&session->bye);
-	settle(session);
+	session_settle(session);
 }
 
 /* A Reason line (RFC 3326), or nothing when it is none. */
 static void write_reason(struct buffer *out, const char *reason)
 {
 	buffer_init(out, SIP_HEADER_MAX_BYTES);
-	if (reason && *reason)
+	if (reason && *reason && sip_text_is_line(slice_of(reason)))
 		sip_header_write(out, SLICE("Reason"), slice_of(reason));
 	if (buffer_error(out))
 		buffer_reset(out);
@@ -207,11 +214,14 @@ static void on_answer(void *owner, struct dialog *dialog,
 	dialog_list(dialog, &session->ua->dialogs, session_on_request, session);
 	offer_enter(&session->offer.state, OFFER_STABLE);
 	session_enter(session, SESSION_UP);
-	if (body_sdp(response, &sdp) || !sdp.len)
+	if (body_sdp(response, &sdp) || !sdp.len) {
 		session_break(session, SESSION_PROTOCOL, response->start.status,
 			      "the answer carries no SDP");
-	else
-		session->events->on_answer(session->owner, sdp); /* last */
+		return;
+	}
+	session_timer_on_success(session->expiry, response);
+	session_timer_keep(session->expiry, SLICE(""), sdp);
+	session->events->on_answer(session->owner, sdp); /* last */
 }
 
 static void on_invitation_end(void *owner, const struct session_end *end)
@@ -227,7 +237,7 @@ static void on_invitation_idle(void *owner)
 	struct session *session = owner;
 
 	invitation_close(&session->invitation);
-	settle(session);
+	session_settle(session);
 }
 
 /* ---- public ---- */
@@ -247,21 +257,20 @@ static void write_target(struct buffer *out, const struct session_call *call)
 static struct dialog *open_dialog(struct ua *ua,
 				  const struct session_call *call)
 {
-	struct sip_target trunk = { .port = call->trunk->port };
+	struct sip_target trunk;
 	struct dialog_out out = { .trunk = &trunk,
 				  .domain = ua->domain,
 				  .display = call->from_display };
 	struct dialog *dialog = NULL;
 	struct buffer target, user;
 
-	snprintf(trunk.host, sizeof(trunk.host), "%s", call->trunk->host);
 	buffer_init(&target, SIP_HEADER_MAX_BYTES);
 	buffer_init(&user, SIP_HEADER_MAX_BYTES);
 	write_target(&target, call);
 	sip_escape_user(&user, slice_of(call->from_number));
 	out.target = buffer_str(&target);
 	out.user = buffer_str(&user);
-	if (trunk.host[0] && !buffer_error(&target) && !buffer_error(&user))
+	if (!trunk_target(&trunk, ua, call->trunk) && !buffer_error(&target) && !buffer_error(&user))
 		dialog = dialog_open_out(&out);
 	buffer_reset(&target);
 	buffer_reset(&user);
@@ -271,13 +280,29 @@ static struct dialog *open_dialog(struct ua *ua,
 /* The extra headers. Those a dialog is made of are ours alone to write. */
 static int write_headers(struct buffer *out, const struct session_call *call)
 {
+	struct replaces replaces;
+
 	buffer_init(out, SIP_MESSAGE_MAX_BYTES / 2);
 	for (size_t i = 0; i < call->n_headers; i++) {
-		if (!sip_header_is_mappable(call->headers[i].name))
+		if (!sip_header_is_mappable(call->headers[i].name) ||
+		    !sip_text_is_line(call->headers[i].value))
 			return -EINVAL;
 		sip_header_write(out, call->headers[i].name,
 				 call->headers[i].value);
 	}
+	if ((call->replaces &&
+	     replaces_parse(&replaces, slice_of(call->replaces))) ||
+	    (call->referred_by &&
+	     !sip_text_is_line(slice_of(call->referred_by))))
+		return -EINVAL;
+	if (call->replaces) {
+		sip_header_write(out, SLICE("Replaces"),
+				 slice_of(call->replaces));
+		buffer_add_str(out, "Require: replaces\r\n");
+	}
+	if (call->referred_by)
+		sip_header_write(out, SLICE("Referred-By"),
+				 slice_of(call->referred_by));
 	return buffer_error(out);
 }
 
@@ -315,6 +340,8 @@ int session_invite(struct session **out, struct ua *ua,
 	session->login.username = mem_dup_str(call->trunk->username);
 	session->login.password = mem_dup_str(call->trunk->password);
 	offer_enter(&session->offer.state, OFFER_LOCAL);
+	session_timer_keep(session->expiry, call->offer, SLICE(""));
+	options.expiry = session->expiry;
 	options.headers = buffer_slice(&headers);
 	options.login = session->login.username ? &session->login : NULL;
 	session->invitation =
@@ -377,11 +404,17 @@ void session_close(struct session **session)
 		return;
 	*session = NULL;
 	s->events = NULL;
+	referral_on_close(s);
 	session_hangup(s, NULL);
-	settle(s);
+	session_settle(s);
 }
 
 const char *session_call_id(const struct session *session)
 {
 	return session->call_id;
+}
+
+void *session_owner(const struct session *session)
+{
+	return session->events ? session->owner : NULL;
 }

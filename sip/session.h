@@ -17,6 +17,10 @@ struct session_trunk {
 	uint16_t port; /* 0: by RFC 3263, then 5061 */
 	const char *username; /* digest; NULL: none */
 	const char *password;
+	/* PEM texts of a client certificate chain and its key to show there;
+	 * NULL: the service's own. Copied. */
+	const char *client_certificate;
+	const char *client_key;
 };
 
 struct session_header {
@@ -33,6 +37,8 @@ struct session_call {
 	const struct session_header *headers; /* extra, copied */
 	size_t n_headers;
 	uint32_t ring_timeout_ms; /* 0: 60000 */
+	const char *replaces; /* value of Replaces (RFC 3891); NULL: none */
+	const char *referred_by; /* RFC 3892; NULL: none */
 };
 
 /* Why a session ended, for call status and error_message. */
@@ -44,7 +50,8 @@ enum session_cause {
 	SESSION_UNREACHABLE, /* DNS, TCP: nobody there */
 	SESSION_UNTRUSTED, /* certificate: name or chain */
 	SESSION_LOST, /* the link died and could not be renewed */
-	SESSION_TIMED_OUT, /* no answer to a request: Timer B or F, ACK */
+	SESSION_TIMED_OUT, /* no answer to a request: Timer B or F, ACK; not
+			    * refreshed in time (RFC 4028) */
 	SESSION_PROTOCOL /* what the peer sent made no session */
 };
 
@@ -55,17 +62,36 @@ struct session_end {
 	bool by_remote;
 };
 
+/* A REFER as it asks; all text is valid during the callback. */
+struct session_refer {
+	const char *uri; /* Refer-To without the headers in it */
+	const char *number; /* its user, as sip_uri_number() gives it */
+	const char *host;
+	uint16_t port; /* 0: none */
+	const char *replaces; /* Replaces in Refer-To, unescaped; or NULL */
+	const char *referred_by; /* or NULL */
+	bool wants_notify; /* false: Refer-Sub: false (RFC 4488) */
+};
+
 struct session_events {
 	/* 101-199; sdp may be empty. Outgoing only. */
 	void (*on_progress)(void *owner, int status, struct slice sdp);
 	/* Outgoing: 2xx; ACK has been sent. Incoming: ACK arrived; sdp is set
 	 * when we made the offer in our 200. The session is up. To our own
 	 * session_offer(): sdp empty means that it was refused and all stays
-	 * as it was. */
+	 * as it was. Without any of these: the peer has changed its SDP in
+	 * answer to a refresh of the session, which repeats our last SDP. */
 	void (*on_answer)(void *owner, struct slice sdp);
 	/* re-INVITE or UPDATE. sdp empty: the peer wants our offer. Answer with
 	 * session_answer() or session_refuse(), now or later. */
 	void (*on_offer)(void *owner, struct slice sdp);
+	/* May be NULL. The peer asks us to call somebody (RFC 3515). 202 takes
+	 * it, any other status refuses it; then session_refer_notify(). */
+	int (*on_refer)(void *owner, const struct session_refer *refer);
+	/* May be NULL. What became of our own REFER: its answer, then the
+	 * status lines of its NOTIFYs. is_over: nothing more comes; status 0
+	 * with it: no answer, or no final one. */
+	void (*on_refer_status)(void *owner, int status, bool is_over);
 	/* Once, and last; the owner still calls session_close(). */
 	void (*on_end)(void *owner, const struct session_end *end);
 };
@@ -90,4 +116,13 @@ int session_offer(struct session *session, struct slice sdp);
  * header (RFC 3326). */
 void session_hangup(struct session *session, const char *reason);
 void session_close(struct session **session); /* NULL is fine */
+/* REFER inside the dialog; replaces may be NULL. -EINVAL: not up, or no such
+ * URI; -EAGAIN: one is under way. */
+int session_refer(struct session *session, const char *target_uri,
+		  const char *replaces);
+/* NOTIFY to the peer's REFER with this status as sipfrag; from 200 on it ends
+ * the subscription. Nothing happens without one. */
+void session_refer_notify(struct session *session, int status);
+/* Who took it; NULL: nobody has it (any more). */
+void *session_owner(const struct session *session);
 const char *session_call_id(const struct session *session); /* SIP's */

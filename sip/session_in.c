@@ -25,9 +25,14 @@ static void write_headers(const struct session *session, struct buffer *out,
 	buffer_init(out, SIP_HEADER_MAX_BYTES);
 	if (link && status > 100 && status < 300)
 		dialog_contact(session->dialog, out, sip_link_sent_by(link));
-	buffer_add_str(out, "Allow: " SIP_ALLOW "\r\n");
+	buffer_add_str(out, "Allow: " SIP_ALLOW "\r\n"
+			    "Supported: " SIP_SUPPORTED "\r\n");
+	if (status == 503)
+		buffer_add_str(out, "Retry-After: 10\r\n");
 	if (status == 488 || status == 415)
 		buffer_add_str(out, "Accept: " SIP_ACCEPT "\r\n");
+	if (status == 422)
+		buffer_add_str(out, SESSION_TIMER_REFUSAL);
 }
 
 static void respond(struct session *session, int status, struct slice sdp)
@@ -35,6 +40,8 @@ static void respond(struct session *session, int status, struct slice sdp)
 	struct buffer headers;
 
 	write_headers(session, &headers, status);
+	if (status >= 200 && status < 300)
+		session_timer_answer(session->expiry, &headers);
 	server_transaction_respond(session->incoming.transaction, status,
 				   buffer_slice(&headers), sdp);
 	buffer_reset(&headers);
@@ -67,6 +74,7 @@ int session_answer(struct session *session, struct slice sdp)
 	if (!is_unanswered(session) || session->state == SESSION_INCOMING)
 		return -EINVAL;
 	respond(session, 200, sdp);
+	session_timer_keep(session->expiry, sdp, SLICE(""));
 	if (session->incoming.method == SIP_UPDATE) {
 		server_transaction_release(&session->incoming.transaction);
 		offer_enter(&session->offer.state, OFFER_STABLE);
@@ -157,6 +165,7 @@ void session_take_invite(struct session *session,
 		.method = invite->start.method,
 		.cseq = invite->common.cseq,
 	};
+	session_timer_take(session->expiry, invite);
 	server_transaction_lend(transaction, &events, session);
 	offer_enter(&session->offer.state,
 		    invite->body.len ? OFFER_REMOTE : OFFER_WANTED);
@@ -177,6 +186,7 @@ static void on_our_answer(struct session *session, bool was_offer,
 	}
 	if (is_new)
 		session_enter(session, SESSION_UP);
+	session_timer_keep(session->expiry, SLICE(""), sdp);
 	if (was_offer && !sdp.len)
 		session_break(session, SESSION_PROTOCOL, 0,
 			      "the ACK carries no SDP answer");
@@ -209,6 +219,9 @@ static void answer_now(struct session *session,
 	write_headers(session, &headers, status);
 	if (status == 500)
 		sip_header_printf(&headers, "Retry-After", "%u", id_random(11));
+	if (request->start.method == SIP_UPDATE && status == 200 &&
+	    session->state == SESSION_UP)
+		session_timer_answer_now(session->expiry, request, &headers);
 	ua_respond(session->ua, session->dialog->link, request, status,
 		   buffer_slice(&headers));
 	buffer_reset(&headers);
@@ -247,18 +260,33 @@ static void take_offer(struct session *session, struct sip_message *request,
 	session->events->on_offer(session->owner, sdp); /* last */
 }
 
+/* May the peer modify the session now? 0, or the status that refuses it. */
+static int modify_refusal(const struct session *session,
+			  const struct sip_message *request, struct slice *sdp)
+{
+	bool is_update = request->start.method == SIP_UPDATE;
+	int status = body_sdp(request, sdp);
+
+	if (session->state == SESSION_ENDING || session->state == SESSION_ENDED)
+		return 481;
+	if (status)
+		return status;
+	/* One UPDATE after the other (RFC 3311, 5.2). */
+	if (is_update && is_unanswered(session) &&
+	    session->incoming.method == SIP_UPDATE)
+		return 500;
+	status = offer_refusal(session->offer.state, request->start.method,
+			       sdp->len > 0);
+	return status ? status : session_timer_check(request);
+}
+
 /* re-INVITE, or UPDATE. */
 static void on_modify(struct session *session, struct sip_message *request)
 {
 	struct slice sdp;
-	int status = body_sdp(request, &sdp);
+	int status = modify_refusal(session, request, &sdp);
 
-	if (session->state == SESSION_ENDING || session->state == SESSION_ENDED)
-		status = 481;
 	if (!status)
-		status = offer_refusal(session->offer.state,
-				       request->start.method, sdp.len > 0);
-	if (!status && session->state == SESSION_UP)
 		dialog_refresh(session->dialog, request);
 	if (!status && request->start.method == SIP_UPDATE && !sdp.len)
 		status = 200;
@@ -277,6 +305,9 @@ void session_on_request(void *user, struct dialog *dialog,
 		on_ack(session, request);
 	else if (request->start.method == SIP_BYE)
 		on_bye(session, request);
+	else if (request->start.method == SIP_REFER ||
+		 request->start.method == SIP_NOTIFY)
+		referral_on_request(session, request);
 	else
 		on_modify(session, request);
 }

@@ -5,8 +5,11 @@
 #pragma once
 #include "sip/invitation.h"
 #include "sip/offer.h"
+#include "sip/referral.h"
 #include "sip/server_transaction.h"
 #include "sip/session.h"
+#include "sip/session_offer.h"
+#include "sip/session_timer.h"
 #include "sip/ua_priv.h"
 
 struct timer;
@@ -41,10 +44,11 @@ struct session_incoming {
 struct session_offering {
 	enum offer_state state; /* of both sides' offers */
 	struct sip_request *request; /* owned: the re-INVITE */
-	struct timer *timer; /* owned: until it goes again */
+	struct timer *timer; /* owned: until it goes again, or gives up */
 	char *sdp; /* owned; NULL: none is to be sent */
 	char *ack; /* owned: what its 2xx got */
 	unsigned tries;
+	bool is_canceled; /* request: it took too long */
 };
 
 struct session {
@@ -63,6 +67,8 @@ struct session {
 	struct session_end end;
 	char *end_reason; /* owned */
 	struct session_offering offer;
+	struct session_timer *expiry; /* owned */
+	struct referral *referral; /* owned; NULL until there is a REFER */
 };
 
 struct session *session_new(struct ua *ua, enum session_state state,
@@ -77,6 +83,8 @@ void session_bye(struct session *session, const char *reason);
 void session_break(struct session *session, enum session_cause cause, int code,
 		   const char *why);
 void session_free(struct session *session); /* also from ua_close() */
+/* Frees itself on the next turn once nobody needs it any more. */
+void session_settle(struct session *session);
 
 /* session_in.c */
 void session_take_invite(struct session *session,
@@ -87,7 +95,3 @@ void session_on_request(void *user, struct dialog *dialog,
 /* Settles what the peer asked: this final status if it has none, and no more
  * 2xx if it waits for an ACK. */
 void session_drop_incoming(struct session *session, int status);
-
-/* session_offer.c */
-/* Forgets our own offer. */
-void session_offer_reset(struct session *session);

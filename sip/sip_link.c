@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* One open connection: bytes into messages, keepalives, time limits. */
+/* One open connection: bytes into messages. */
 #include <errno.h>
 #include <stdio.h>
 #include "core/buffer.h"
 #include "core/id.h"
 #include "core/log.h"
-#include "core/loop.h"
 #include "core/mem.h"
 #include "core/timer.h"
 #include "sip/header.h"
 #include "sip/lex.h"
+#include "sip/link_life.h"
+#include "sip/locate.h"
 #include "sip/message_priv.h"
 #include "sip/response.h"
 #include "sip/transport_priv.h"
@@ -17,15 +18,9 @@
 enum {
 	IN_MAX_BYTES = 4 * SIP_MESSAGE_MAX_BYTES,
 	HALF_MESSAGE_MS = 10 * 1000,
-	PING_MS = 30 * 1000,
-	PONG_MS = 10 * 1000,
 	WHY_SIZE = 256,
 	TAG_SIZE = 13
 };
-
-/* A link of an old trust generation serves nobody new: when its calls are over
- * it goes. */
-static const uint64_t retired_idle_us = UINT64_C(4) * 3600 * 1000000;
 
 /* UP --the peer ended: what came before is delivered--> ENDING --> gone
  * UP --framing lost: our answer goes out--> BROKEN --> gone */
@@ -37,15 +32,6 @@ struct sip_link_flow {
 	struct buffer in;
 	struct timer *limit; /* owned: half a message; BROKEN: its end */
 	struct timer *turn; /* owned: the next message, 0 ms */
-	struct timer *keepalive; /* owned */
-	uint64_t last_us; /* of the last message, either way */
-	struct {
-		bool is_half; /* one CRLF came: a second makes a ping */
-		bool is_due; /* we pinged: a pong may come */
-		bool is_checked; /* the timer runs to the pong's limit */
-		bool is_heard; /* something came since our ping */
-		bool is_usual; /* this peer has answered one before */
-	} pong;
 	struct {
 		int err;
 		char why[WHY_SIZE];
@@ -53,7 +39,6 @@ struct sip_link_flow {
 };
 
 static void pump(void *arg);
-static void on_keepalive(void *arg);
 
 /* The end */
 
@@ -65,7 +50,7 @@ static void release(struct sip_link *link)
 	link_close(&link->link);
 	timer_close(&flow->limit);
 	timer_close(&flow->turn);
-	timer_close(&flow->keepalive);
+	sip_life_close(link);
 	buffer_reset(&flow->in);
 }
 
@@ -124,9 +109,32 @@ static void break_off(struct sip_link *link, int err, const char *why)
 	if (flow->state == FLOW_ENDING)
 		return;
 	flow->state = FLOW_BROKEN;
-	timer_stop(flow->keepalive);
 	timer_start(flow->limit, HALF_MESSAGE_MS, on_limit, link);
 	link_shutdown(link->link);
+}
+
+void sip_link_end(struct sip_link *link, int err, const char *why)
+{
+	set_end(link, err, why);
+	finish(link);
+}
+
+/* Its end is told on the next turn. */
+static void post_end(struct sip_link *link, int err, const char *why)
+{
+	struct sip_link_flow *flow = link->flow;
+
+	set_end(link, err, why);
+	flow->state = FLOW_ENDING;
+	buffer_clear(&flow->in);
+	timer_start(flow->turn, 0, pump, link);
+}
+
+void sip_link_evict(struct sip_link *link, const char *why)
+{
+	link_close(&link->link);
+	timer_stop(link->flow->limit);
+	post_end(link, -ETIMEDOUT, why);
 }
 
 /* Messages that are none */
@@ -178,56 +186,19 @@ static void reject_stream(struct sip_link *link, int status)
 	break_off(link, -EPROTO, "the peer sent no SIP message");
 }
 
-/* CRLF keepalives (RFC 5626, 3.5.1): two are a ping, one is a pong. */
-
-static void take_crlf(struct sip_link *link)
-{
-	struct sip_link_flow *flow = link->flow;
-	bool is_pair =
-		slice_has_prefix(buffer_slice(&flow->in), SLICE("\r\n\r\n"));
-
-	if (!is_pair && flow->pong.is_due) {
-		flow->pong.is_due = false;
-		flow->pong.is_usual = true;
-	} else if (is_pair || flow->pong.is_half) {
-		flow->pong.is_half = false;
-		link_send(link->link, SLICE("\r\n"));
-	} else {
-		flow->pong.is_half = true;
-	}
-	buffer_consume(&flow->in, is_pair ? 4 : 2);
-}
-
-static void on_keepalive(void *arg)
-{
-	struct sip_link *link = arg;
-	struct sip_link_flow *flow = link->flow;
-	uint64_t idle_us =
-		loop_now_us(link->transport->options.loop) - flow->last_us;
-
-	if (link->generation != tls_generation(link->transport->options.tls) &&
-	    idle_us > retired_idle_us) {
-		set_end(link, 0, "retired");
-		finish(link);
-		return;
-	}
-	if (!flow->pong.is_checked) {
-		flow->pong.is_due = true;
-		flow->pong.is_heard = false;
-		link_send(link->link, SLICE("\r\n\r\n"));
-	} else if (!flow->pong.is_heard && flow->pong.is_usual) {
-		/* Others never answer and serve well: TCP will tell. */
-		set_end(link, -ETIMEDOUT, "no answer to a keepalive");
-		finish(link);
-		return;
-	}
-	flow->pong.is_checked = !flow->pong.is_checked;
-	timer_start(flow->keepalive,
-		    flow->pong.is_checked ? PONG_MS : PING_MS - PONG_MS,
-		    on_keepalive, link);
-}
-
 /* Bytes into messages */
+
+/* RFC 5923, 4: the peer asks us to use this connection for our requests. */
+static void learn_alias(struct sip_link *link,
+			const struct sip_message *message)
+{
+	const struct sip_via *via = &message->common.via;
+	struct slice value;
+
+	if (link->is_accepted && message->start.is_request &&
+	    sip_param(via->params, "alias", &value))
+		link->alias_port = via->port ? via->port : LOCATE_DEFAULT_PORT;
+}
 
 static void take_message(struct sip_link *link, size_t len,
 			 struct sip_message **message)
@@ -240,10 +211,10 @@ static void take_message(struct sip_link *link, size_t len,
 
 	buffer_consume(&flow->in, len);
 	timer_stop(flow->limit);
-	flow->pong.is_half = false;
-	flow->last_us = loop_now_us(link->transport->options.loop);
+	sip_life_on_message(link);
 	if (!status) {
 		stats->messages_in++;
+		learn_alias(link, *message);
 		return;
 	}
 	stats->parse_errors++;
@@ -258,12 +229,15 @@ static void take_message(struct sip_link *link, size_t len,
 static bool step(struct sip_link *link, struct sip_message **message)
 {
 	struct slice in = buffer_slice(&link->flow->in);
+	bool is_pair;
 	ssize_t len;
 
 	if (link->flow->state == FLOW_BROKEN || !in.len)
 		return false;
 	if (slice_has_prefix(in, SLICE("\r\n"))) {
-		take_crlf(link);
+		is_pair = slice_has_prefix(in, SLICE("\r\n\r\n"));
+		sip_life_on_crlf(link, is_pair);
+		buffer_consume(&link->flow->in, is_pair ? 4 : 2);
 		return true;
 	}
 	if (in.len == 1 && in.ptr[0] == '\r')
@@ -335,7 +309,7 @@ static void on_data(void *owner, struct slice data)
 
 	if (flow->state != FLOW_UP)
 		return;
-	flow->pong.is_heard = true;
+	sip_life_on_bytes(link);
 	buffer_add(&flow->in, data);
 	if (buffer_error(&flow->in))
 		break_off(link, -EMSGSIZE, "too much at once");
@@ -400,10 +374,8 @@ struct sip_link *sip_link_open(struct sip_transport *transport,
 	buffer_init(&flow->in, IN_MAX_BYTES);
 	flow->limit = timer_new(loop);
 	flow->turn = timer_new(loop);
-	flow->keepalive = timer_new(loop);
-	flow->last_us = loop_now_us(loop);
+	sip_life_open(made);
 	LIST_INSERT_HEAD(&transport->links, made, in_links);
-	timer_start(flow->keepalive, PING_MS, on_keepalive, made);
 	link_attach(link, &events, made);
 	return made;
 }
@@ -422,15 +394,11 @@ int sip_link_send(struct sip_link *link, struct slice text)
 		err = link_send(link->link, text);
 	if (!err) {
 		link->transport->stats.messages_out++;
-		flow->last_us = loop_now_us(link->transport->options.loop);
+		sip_life_on_message(link);
 	}
-	if (err == -ENOBUFS) {
-		/* Who reads nothing for that long is not there. */
-		set_end(link, err, "the peer does not read");
-		flow->state = FLOW_ENDING;
-		buffer_clear(&flow->in);
-		timer_start(flow->turn, 0, pump, link);
-	}
+	/* Who reads nothing for that long is not there. */
+	if (err == -ENOBUFS)
+		post_end(link, err, "the peer does not read");
 	return err;
 }
 
@@ -452,4 +420,16 @@ void sip_link_peer(const struct sip_link *link, struct addr *out)
 bool sip_link_has_peer_name(const struct sip_link *link, struct slice name)
 {
 	return link->link && link_has_peer_name(link->link, name);
+}
+
+bool sip_link_is_at(const struct sip_link *link, const struct sip_target *of)
+{
+	if (link->is_accepted)
+		return sip_link_has_peer_name(link, slice_of(of->host));
+	return slice_eq_nocase(slice_of(link->target.host), slice_of(of->host));
+}
+
+void sip_link_mark_used(struct sip_link *link)
+{
+	link->is_used = true;
 }

@@ -13,6 +13,8 @@ void transactions_init(struct transactions *layer, struct loop *loop,
 	table_init(&layer->client);
 	table_init(&layer->server);
 	table_init(&layer->merged);
+	link_index_init(&layer->client_links);
+	link_index_init(&layer->server_links);
 }
 
 static void drop_server(void *item, void *arg)
@@ -26,6 +28,8 @@ void transactions_reset(struct transactions *layer)
 	table_reset(&layer->client);
 	table_reset(&layer->server);
 	table_reset(&layer->merged);
+	link_index_reset(&layer->client_links);
+	link_index_reset(&layer->server_links);
 }
 
 static void lose_client(void *item, void *arg)
@@ -41,8 +45,8 @@ static void lose_server(void *item, void *arg)
 void transactions_on_link_closed(struct transactions *layer,
 				 struct sip_link *link)
 {
-	table_each(&layer->client, lose_client, link);
-	table_each(&layer->server, lose_server, link);
+	link_index_each(&layer->client_links, link, lose_client, link);
+	link_index_each(&layer->server_links, link, lose_server, link);
 }
 
 void transactions_branch(char out[SIP_BRANCH_SIZE])

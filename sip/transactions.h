@@ -4,6 +4,7 @@
  * table 4, for a reliable transport). */
 #pragma once
 #include "core/addr.h"
+#include "sip/link_index.h"
 #include "sip/message.h"
 #include "sip/table.h"
 
@@ -30,6 +31,7 @@ struct transactions {
 	struct table client;
 	struct table server;
 	struct table merged; /* initial requests by what forking keeps */
+	struct link_index client_links, server_links;
 };
 
 void transactions_init(struct transactions *layer, struct loop *loop,

@@ -3,6 +3,9 @@
 #include <errno.h>
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/loop.h"
+#include "sip/identities.h"
+#include "sip/link_life.h"
 #include "sip/locate.h"
 #include "sip/transport_priv.h"
 
@@ -14,11 +17,17 @@ static void on_accept(void *owner, struct link *link)
 		      tls_generation(transport->options.tls));
 }
 
+static void make_room(void *owner)
+{
+	sip_life_make_room(owner);
+}
+
 int sip_transport_open(struct sip_transport **out,
 		       const struct sip_transport_options *options,
 		       const struct sip_transport_events *events, void *owner)
 {
 	struct sip_transport *transport = mem_new(sizeof(*transport));
+	struct listen_options listen = options->listen;
 	struct locate_options locate = { 0 };
 	const char *address = options->public_address;
 	int err;
@@ -29,16 +38,18 @@ int sip_transport_open(struct sip_transport **out,
 	transport->options.user_agent = mem_dup_str(options->user_agent);
 	transport->events = *events;
 	transport->owner = owner;
+	transport->identities = identities_open();
 	LIST_INIT(&transport->links);
 	LIST_INIT(&transport->dials);
 	LIST_INIT(&transport->connects);
 	if (options->locate)
 		locate = *options->locate;
 	locate.loop = options->loop;
+	listen.make_room = make_room;
 	err = locate_open(&transport->locate, &locate);
 	if (!err)
-		err = tls_listen(&transport->listener, options->tls,
-				 &options->listen, on_accept, transport);
+		err = tls_listen(&transport->listener, options->tls, &listen,
+				 on_accept, transport);
 	if (!err)
 		transport->port = listener_port(transport->listener);
 	else
@@ -62,6 +73,7 @@ void sip_transport_close(struct sip_transport **transport)
 		sip_link_close(&link);
 	}
 	locate_close(&old->locate);
+	identities_close(&old->identities);
 	mem_free((char *)old->options.public_address);
 	mem_free((char *)old->options.user_agent);
 	mem_free(old);
@@ -85,4 +97,19 @@ void sip_transport_stats(const struct sip_transport *transport,
 	*out = transport->stats;
 	LIST_FOREACH(link, &transport->links, in_links)
 	out->links++;
+}
+
+int sip_transport_identity(struct sip_transport *transport, unsigned *number,
+			   struct slice certificate, struct slice key,
+			   struct buffer *why)
+{
+	return identities_add(transport->identities, number, certificate, key,
+			      why);
+}
+
+void sip_transport_avoid(struct sip_transport *transport,
+			 const struct addr *peer, uint32_t seconds)
+{
+	avoided_add(&transport->avoided, peer, seconds,
+		    loop_now_us(transport->options.loop));
 }

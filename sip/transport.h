@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* sip/transport.h - SIP over TLS and nothing else: one listening port, and a
- * pool of outgoing links keyed by verified name, port and trust generation.
- * Frames messages, answers CRLF keepalives (RFC 5626, 3.5.1), caps what a peer
- * can grow. */
+ * pool of outgoing links keyed by verified name, port, client certificate and
+ * trust generation. Frames messages, caps what a peer can grow.
+ *
+ * Keepalives (RFC 5626, 3.5.1): CRLFCRLF every 30 s on outgoing links and on
+ * accepted ones in use; no pong within 10 s ends a link whose peer has answered
+ * one before. Links that no dialog needs end after 5 minutes (outgoing) or 10
+ * (accepted) without a whole message; keepalives do not count. When all seats
+ * are taken the accepted link that has been idle for longest makes room. */
 #pragma once
 #include "core/listener.h"
 #include "core/tls.h"
+#include "sip/link.h"
 #include "sip/message.h"
 
 struct locate_options;
 struct sip_transport;
-struct sip_link; /* one TLS connection; borrowed by those who use it */
 
 struct sip_transport_options {
 	struct loop *loop; /* borrowed: outlives us */
@@ -30,6 +35,9 @@ struct sip_transport_events {
 	/* The link is gone after this returns: forget it. */
 	void (*on_link_closed)(void *owner, struct sip_link *link, int err,
 			       const char *why);
+	/* Calls sip_link_mark_used() for each link that a dialog needs. NULL:
+	 * none is needed. */
+	void (*mark_used)(void *owner);
 };
 
 int sip_transport_open(struct sip_transport **out,
@@ -48,11 +56,11 @@ struct sip_transport_stats {
 void sip_transport_stats(const struct sip_transport *transport,
 			 struct sip_transport_stats *out);
 
-/* Where a request goes: the verified name and how to reach it. */
-struct sip_target {
-	char host[256]; /* verified name: DNS name or IP literal */
-	uint16_t port; /* 0: RFC 3263, then 5061 */
-};
+/* The number of a client certificate, PEM texts of chain and key; kept by the
+ * transport. -EINVAL: why says what is wrong with it. */
+int sip_transport_identity(struct sip_transport *transport, unsigned *number,
+			   struct slice certificate, struct slice key,
+			   struct buffer *why);
 
 /* Outcome of sip_transport_connect(): link, or NULL with err and why. */
 typedef void sip_connected_fn(void *owner, struct sip_link *link, int err,
@@ -68,12 +76,21 @@ struct sip_connect *sip_transport_connect(struct sip_transport *transport,
 					  void *owner);
 void sip_connect_cancel(struct sip_connect **connect); /* NULL is fine */
 
-/* 0, or -EPIPE, -ENOBUFS: the link is ending, on_link_closed follows. */
-int sip_link_send(struct sip_link *link, struct slice text);
-/* New requests take another link from now on, as after a reload of trust:
- * this one did not answer. What is under way over it goes on. */
-void sip_link_retire(struct sip_link *link);
-/* "host:port" for Via and Contact of messages over this link. */
-const char *sip_link_sent_by(const struct sip_link *link);
-void sip_link_peer(const struct sip_link *link, struct addr *out);
-bool sip_link_has_peer_name(const struct sip_link *link, struct slice name);
+enum { SIP_TRIED_MAX = 8 };
+
+/* Where one request has been already (RFC 3263, 4.3). */
+struct sip_tried {
+	struct addr addresses[SIP_TRIED_MAX];
+	size_t n;
+};
+
+/* As sip_transport_connect(), to an address that was not tried and is not
+ * avoided now; -EHOSTUNREACH: there is none. tried is copied. */
+struct sip_connect *sip_transport_connect_next(struct sip_transport *transport,
+					       const struct sip_target *target,
+					       const struct sip_tried *tried,
+					       sip_connected_fn *on_done,
+					       void *owner);
+/* Other addresses are tried before this one for so long (sip/avoided.h). */
+void sip_transport_avoid(struct sip_transport *transport,
+			 const struct addr *peer, uint32_t seconds);

@@ -6,6 +6,8 @@
 #include "core/mem.h"
 #include "sip/client_transaction.h"
 #include "sip/header.h"
+#include "sip/lex.h"
+#include "sip/referral.h"
 #include "sip/response.h"
 #include "sip/server_transaction.h"
 #include "sip/session_priv.h"
@@ -15,11 +17,21 @@
 static const bool is_taken[SIP_UNKNOWN + 1] = {
 	[SIP_INVITE] = true, [SIP_ACK] = true,	   [SIP_BYE] = true,
 	[SIP_CANCEL] = true, [SIP_OPTIONS] = true, [SIP_UPDATE] = true,
+	[SIP_REFER] = true,  [SIP_NOTIFY] = true,
 };
+
+/* Extensions that a peer may require. 100rel is none of them: nothing that we
+ * answer before the 200 matters enough to be told twice. */
+static const char *const extensions[] = { "timer", "replaces", "norefersub",
+					  "nosub" };
 
 int ua_send(struct ua *ua, struct sip_link *link, struct slice text)
 {
-	return sip_link_send(link, text);
+	int err = sip_link_send(link, text);
+
+	if (!err)
+		ua_trace_out(ua, link, text);
+	return err;
 }
 
 static int wire_send(void *owner, struct sip_link *link, struct slice text)
@@ -55,17 +67,30 @@ void ua_respond(struct ua *ua, struct sip_link *link,
 	buffer_reset(&text);
 }
 
-/* Each option the peer requires: we have none (8.2.2.3). */
+static bool is_known(struct slice option)
+{
+	for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++)
+		if (slice_eq_nocase(option, slice_of(extensions[i])))
+			return true;
+	return false;
+}
+
+/* Each option the peer requires and we do not have (8.2.2.3). Proxy-Require
+ * speaks to proxies alone (20.29). */
 static void write_unsupported(struct buffer *out,
 			      const struct sip_message *request)
 {
 	const struct sip_header *header;
+	struct slice rest, option;
 
 	for (unsigned i = 0;
-	     (header = sip_message_header(request, SIP_H_REQUIRE, i)); i++)
-		if (header->value.len)
-			sip_header_write(out, SLICE("Unsupported"),
-					 header->value);
+	     (header = sip_message_header(request, SIP_H_REQUIRE, i)); i++) {
+		rest = header->value;
+		while (lex_next_element(&rest, &option))
+			if (option.len && !is_known(option))
+				sip_header_write(out, SLICE("Unsupported"),
+						 option);
+	}
 }
 
 static bool has_refused_extension(struct ua *ua, struct sip_link *link,
@@ -83,18 +108,31 @@ static bool has_refused_extension(struct ua *ua, struct sip_link *link,
 	return is_refused;
 }
 
+/* 8.2.1 and 21.5.2: one that we know but do not take, or know nothing of. */
+static void refuse_method(struct ua *ua, struct sip_link *link,
+			  const struct sip_message *request)
+{
+	ua_respond(ua, link, request,
+		   request->start.method == SIP_UNKNOWN ? 501 : 405,
+		   SLICE("Allow: " SIP_ALLOW "\r\n"));
+}
+
 bool ua_has_answered(struct ua *ua, struct sip_link *link,
 		     const struct sip_message *request)
 {
 	int status;
 
 	if (!is_taken[request->start.method]) {
-		ua_respond(ua, link, request, 405,
-			   SLICE("Allow: " SIP_ALLOW "\r\n"));
+		refuse_method(ua, link, request);
 		return true;
 	}
 	if (has_refused_extension(ua, link, request))
 		return true;
+	if (request->start.method != SIP_INVITE &&
+	    sip_message_header(request, SIP_H_REPLACES, 0)) {
+		ua_respond(ua, link, request, 400, SLICE("")); /* RFC 3891, 3 */
+		return true;
+	}
 	if (request->start.method != SIP_OPTIONS)
 		return false;
 	/* 11.2: what an INVITE would get */
@@ -103,7 +141,8 @@ bool ua_has_answered(struct ua *ua, struct sip_link *link,
 	ua_respond(ua, link, request, status,
 		   SLICE("Allow: " SIP_ALLOW "\r\n"
 			 "Accept: " SIP_ACCEPT "\r\n"
-			 "Supported: \r\n"));
+			 "Supported: " SIP_SUPPORTED "\r\n"
+			 "Allow-Events: refer\r\n"));
 	return true;
 }
 
@@ -128,8 +167,7 @@ static void on_dialog_request(struct ua *ua, struct sip_link *link,
 	else if (is_taken[request->start.method])
 		ua_respond(ua, link, request, 481, SLICE(""));
 	else
-		ua_respond(ua, link, request, 405,
-			   SLICE("Allow: " SIP_ALLOW "\r\n"));
+		refuse_method(ua, link, request);
 }
 
 static void on_new_request(struct ua *ua, struct sip_link *link,
@@ -139,7 +177,10 @@ static void on_new_request(struct ua *ua, struct sip_link *link,
 		return;
 	if (ua_has_answered(ua, link, request))
 		return;
-	if (request->start.method != SIP_INVITE)
+	if (request->start.method == SIP_REFER ||
+	    request->start.method == SIP_NOTIFY)
+		referral_refuse(ua, link, request);
+	else if (request->start.method != SIP_INVITE)
 		ua_respond(ua, link, request, 481, SLICE(""));
 	else if (server_transaction_is_merged(&ua->transactions, request))
 		ua_respond(ua, link, request, 482, SLICE(""));
@@ -180,6 +221,7 @@ static void on_message(void *owner, struct sip_link *link,
 	struct client_transaction *transaction;
 	struct ua *ua = owner;
 
+	ua_trace_in(ua, link, message);
 	if (message->start.is_request) {
 		on_request(ua, link, message);
 		return;
@@ -209,6 +251,21 @@ static void on_link_closed(void *owner, struct sip_link *link, int err,
 	transactions_on_link_closed(&ua->transactions, link);
 }
 
+static void mark_link(void *item, void *arg)
+{
+	const struct dialog *dialog = item;
+
+	if (dialog->link)
+		sip_link_mark_used(dialog->link);
+}
+
+static void mark_used(void *owner)
+{
+	struct ua *ua = owner;
+
+	table_each(&ua->dialogs, mark_link, NULL);
+}
+
 /* ---- public ---- */
 
 int ua_open(struct ua **out, const struct ua_options *options,
@@ -217,6 +274,7 @@ int ua_open(struct ua **out, const struct ua_options *options,
 	static const struct sip_transport_events transport_events = {
 		.on_message = on_message,
 		.on_link_closed = on_link_closed,
+		.mark_used = mark_used,
 	};
 	struct ua *ua = mem_new(sizeof(*ua));
 	int err;
@@ -226,12 +284,17 @@ int ua_open(struct ua **out, const struct ua_options *options,
 		.domain = mem_dup_str(options->domain),
 		.user_agent = mem_dup_str(options->transport.user_agent),
 		.max_sessions = options->max_sessions,
+		.session_expires_s = options->session_expires_s
+					     ? options->session_expires_s
+					     : SESSION_TIMER_DEFAULT_S,
 		.state = UA_SERVING,
 		.events = events,
 		.owner = owner,
 	};
 	transactions_init(&ua->transactions, ua->loop, &wire, ua);
 	table_init(&ua->dialogs);
+	ua->calls = source_limit_open(&options->calls);
+	table_init(&ua->traces.taps);
 	err = sip_transport_open(&ua->transport, &options->transport,
 				 &transport_events, ua);
 	if (err)
@@ -253,6 +316,8 @@ void ua_close(struct ua **ua)
 	}
 	transactions_reset(&u->transactions);
 	table_reset(&u->dialogs);
+	source_limit_close(&u->calls);
+	table_reset(&u->traces.taps);
 	sip_transport_close(&u->transport);
 	mem_free(u->domain);
 	mem_free(u->user_agent);

@@ -3,6 +3,7 @@
  * nouns, the ua and the session (sip/session.h). */
 #pragma once
 #include "sip/session.h"
+#include "sip/source_limit.h"
 #include "sip/transport.h"
 
 struct ua;
@@ -11,6 +12,9 @@ struct ua_options {
 	struct sip_transport_options transport;
 	const char *domain; /* host of our From and Contact */
 	unsigned max_sessions; /* above it: 503 with Retry-After */
+	/* New calls per source address; per_s 0: any number. */
+	struct source_limit_options calls;
+	uint32_t session_expires_s; /* to ask for (RFC 4028); 0: 1800 */
 };
 
 /* Who calls, and for which number; all text is valid during the callback. */
@@ -21,6 +25,10 @@ struct ua_invite {
 	const struct sip_message *message; /* mapped headers are read here */
 	struct slice offer; /* SDP; empty: we shall offer */
 	struct addr peer;
+	/* Whom the call asks to take over (RFC 3891): up, or ours and not yet
+	 * answered; NULL: nobody. May the caller do so? That is for the owner
+	 * to say (403), who hangs up the old one once the new one is up. */
+	struct session *replaces;
 };
 
 struct ua_events {

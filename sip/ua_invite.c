@@ -2,9 +2,12 @@
 /* A new call comes in: what RFC 3261, 8.2 and 13.3.1 want checked before the
  * owner is asked. */
 #include <assert.h>
+#include <stdio.h>
 #include "core/id.h"
+#include "core/loop.h"
 #include "sip/body.h"
 #include "sip/header.h"
+#include "sip/replaces.h"
 #include "sip/response.h"
 #include "sip/server_transaction.h"
 #include "sip/session_priv.h"
@@ -15,11 +18,22 @@ static int check(const struct ua *ua, const struct sip_message *invite,
 		 const char **headers)
 {
 	struct slice sdp;
+	int refusal = session_timer_check(invite);
 
 	*headers = "";
+	if (invite->common.from.uri.scheme == SIP_SCHEME_OTHER)
+		return 400; /* nobody that could be called back */
 	if (body_sdp(invite, &sdp)) {
 		*headers = "Accept: " SIP_ACCEPT "\r\n";
 		return 415;
+	}
+	if (!body_may_answer(invite)) {
+		*headers = BODY_REFUSAL;
+		return 406;
+	}
+	if (refusal) {
+		*headers = SESSION_TIMER_REFUSAL;
+		return refusal;
 	}
 	if (ua->state == UA_DRAINING ||
 	    (ua->max_sessions && ua->count.sessions >= ua->max_sessions)) {
@@ -56,10 +70,10 @@ static struct sip_address caller_of(const struct sip_message *invite)
 }
 
 static void ask_owner(struct ua *ua, struct session *session,
-		      struct sip_link *link, struct sip_message *invite)
+		      struct sip_link *link, struct ua_invite about)
 {
+	const struct sip_message *invite = about.message;
 	struct sip_address caller = caller_of(invite);
-	struct ua_invite about = { .message = invite };
 	struct buffer to, from, display;
 	int status;
 
@@ -75,7 +89,10 @@ static void ask_owner(struct ua *ua, struct session *session,
 	sip_link_peer(link, &about.peer);
 	/* Not the last thing done here, because it has an answer: session is
 	 * safe, it frees itself on a later turn. */
+	ua->traces.invite = invite;
+	ua->traces.link = link;
 	status = ua->events->on_invite(ua->owner, session, &about);
+	ua->traces.invite = NULL;
 	assert(status || session->state != SESSION_INCOMING);
 	if (status)
 		session_refuse(session, status);
@@ -84,15 +101,38 @@ static void ask_owner(struct ua *ua, struct session *session,
 	buffer_reset(&display);
 }
 
+/* One source may not take what is there for all; its answer is cheap. */
+static bool has_too_many(struct ua *ua, struct sip_link *link,
+			 const struct sip_message *invite)
+{
+	char headers[40];
+	struct addr from;
+	uint32_t wait_s;
+
+	sip_link_peer(link, &from);
+	wait_s = source_limit_take(ua->calls, &from, loop_now_us(ua->loop));
+	if (!wait_s)
+		return false;
+	snprintf(headers, sizeof(headers), "Retry-After: %u\r\n", wait_s);
+	ua_respond(ua, link, invite, 503, slice_of(headers));
+	return true;
+}
+
 void ua_on_invite(struct ua *ua, struct sip_link *link,
 		  struct sip_message *invite)
 {
 	char tag[DIALOG_TAG_SIZE];
 	struct server_transaction *transaction;
+	struct ua_invite about = { .message = invite };
 	struct session *session;
 	const char *headers;
-	int status = check(ua, invite, &headers);
+	int status;
 
+	if (has_too_many(ua, link, invite))
+		return;
+	status = check(ua, invite, &headers);
+	if (!status)
+		status = replaces_find(&about.replaces, ua, invite);
 	if (status) {
 		ua_respond(ua, link, invite, status, slice_of(headers));
 		return;
@@ -106,5 +146,5 @@ void ua_on_invite(struct ua *ua, struct sip_link *link,
 	dialog_list(session->dialog, &ua->dialogs, session_on_request, session);
 	session_take_invite(session, transaction, invite);
 	ua->count.invites_in++;
-	ask_owner(ua, session, link, invite); /* last */
+	ask_owner(ua, session, link, about); /* last */
 }

@@ -3,18 +3,22 @@
  * user agent itself. */
 #pragma once
 #include "sip/dialog.h"
+#include "sip/trace.h"
 #include "sip/transactions.h"
 #include "sip/ua.h"
 
 struct ua {
 	struct loop *loop; /* borrowed: outlives us */
 	struct sip_transport *transport; /* owned */
+	struct source_limit *calls; /* owned: new ones per source */
 	struct transactions transactions;
 	struct table dialogs;
+	struct ua_traces traces;
 	struct session *sessions; /* owned: all that are not freed yet */
 	char *domain; /* owned */
 	char *user_agent; /* owned */
 	unsigned max_sessions;
+	uint32_t session_expires_s;
 	enum { UA_SERVING, UA_DRAINING } state;
 	const struct ua_events *events; /* borrowed: outlives us */
 	void *owner; /* borrowed: closes us */

@@ -7,12 +7,10 @@ static const char *const schemes[] = {
 	[SIP_SCHEME_SIP] = "sip",
 	[SIP_SCHEME_SIPS] = "sips",
 	[SIP_SCHEME_TEL] = "tel",
+	[SIP_SCHEME_OTHER] = "other", /* not ours to write */
 };
 
 static const char visual_separators[] = "-.()";
-/* What counts in a comparison even when only one side has it (19.1.4). */
-static const char *const decisive[] = { "transport", "user", "ttl", "method",
-					"maddr" };
 
 static int hex_value(char c)
 {
@@ -59,6 +57,22 @@ static bool is_clean(struct slice text)
 	return true;
 }
 
+static bool is_scheme(struct slice text)
+{
+	size_t i;
+
+	for (i = 0; i < text.len; i++) {
+		char c = text.ptr[i];
+		bool is_letter =
+			(c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+		if (!is_letter &&
+		    (i == 0 || !((c >= '0' && c <= '9') || strchr("+-.", c))))
+			return false;
+	}
+	return text.len > 0;
+}
+
 static int parse_scheme(struct sip_uri *uri, struct slice *rest)
 {
 	ptrdiff_t colon = slice_find(*rest, ':');
@@ -66,7 +80,7 @@ static int parse_scheme(struct sip_uri *uri, struct slice *rest)
 
 	if (colon < 0)
 		return -EINVAL;
-	for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+	for (i = 0; i < SIP_SCHEME_OTHER; i++) {
 		if (!slice_eq_nocase(slice_make(rest->ptr, (size_t)colon),
 				     slice_of(schemes[i])))
 			continue;
@@ -177,6 +191,16 @@ int sip_uri_parse(struct sip_uri *out, struct slice text)
 	return 0;
 }
 
+bool sip_uri_is_foreign(struct slice text)
+{
+	struct sip_uri uri;
+	struct slice rest = text;
+	struct slice scheme = slice_cut(&rest, ':');
+
+	return is_clean(text) && is_scheme(scheme) && rest.len &&
+	       parse_scheme(&uri, &text);
+}
+
 void sip_uri_write(struct buffer *out, const struct sip_uri *uri)
 {
 	buffer_printf(out, "%s:", schemes[uri->scheme]);
@@ -202,88 +226,36 @@ void sip_uri_write(struct buffer *out, const struct sip_uri *uri)
 	}
 }
 
-static bool find_param(struct slice params, struct slice wanted,
-		       struct slice *value)
+bool sip_uri_param(const struct sip_uri *uri, const char *name,
+		   struct slice *value)
 {
-	struct slice name;
+	struct slice params = uri->params, key;
 
-	while (next_param(&params, &name, value))
-		if (slice_eq_nocase(name, wanted))
+	while (next_param(&params, &key, value))
+		if (slice_eq_nocase(key, slice_of(name)))
 			return true;
 	*value = (struct slice){ 0 };
 	return false;
 }
 
-bool sip_uri_param(const struct sip_uri *uri, const char *name,
-		   struct slice *value)
+bool sip_uri_header(const struct sip_uri *uri, const char *name, unsigned n,
+		    struct slice *value)
 {
-	return find_param(uri->params, slice_of(name), value);
+	struct slice headers = uri->headers, key;
+
+	while (headers.len) {
+		*value = slice_cut(&headers, '&');
+		key = slice_cut(value, '=');
+		if (slice_eq_nocase(key, slice_of(name)) && n-- == 0)
+			return true;
+	}
+	*value = (struct slice){ 0 };
+	return false;
 }
 
 static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Equal once escapes are resolved. */
-static bool is_same_text(struct slice a, struct slice b, bool nocase)
-{
-	size_t i = 0, j = 0;
-
-	while (i < a.len && j < b.len) {
-		char x = next_char(a, &i), y = next_char(b, &j);
-
-		if (nocase ? lower(x) != lower(y) : x != y)
-			return false;
-	}
-	return i == a.len && j == b.len;
-}
-
-static bool is_same_number(struct slice a, struct slice b)
-{
-	size_t i = 0, j = 0;
-
-	for (;;) {
-		while (i < a.len && strchr(visual_separators, a.ptr[i]))
-			i++;
-		while (j < b.len && strchr(visual_separators, b.ptr[j]))
-			j++;
-		if (i == a.len || j == b.len)
-			return i == a.len && j == b.len;
-		if (lower(a.ptr[i++]) != lower(b.ptr[j++]))
-			return false;
-	}
-}
-
-static bool is_same_params(struct slice a, struct slice b)
-{
-	struct slice rest = a, name, value, other;
-	size_t i;
-
-	/* A name that is repeated against the grammar counts once. */
-	while (next_param(&rest, &name, &value))
-		if (find_param(b, name, &other) &&
-		    find_param(a, name, &value) &&
-		    !is_same_text(value, other, true))
-			return false;
-	for (i = 0; i < sizeof(decisive) / sizeof(decisive[0]); i++)
-		if (find_param(a, slice_of(decisive[i]), &value) !=
-		    find_param(b, slice_of(decisive[i]), &other))
-			return false;
-	return true;
-}
-
-bool sip_uri_is_same(const struct sip_uri *a, const struct sip_uri *b)
-{
-	if (a->scheme != b->scheme)
-		return false;
-	if (a->scheme == SIP_SCHEME_TEL)
-		return is_same_number(a->user, b->user) &&
-		       is_same_params(a->params, b->params);
-	return is_same_text(a->user, b->user, false) &&
-	       is_same_text(a->password, b->password, false) &&
-	       slice_eq_nocase(a->host, b->host) && a->port == b->port &&
-	       is_same_params(a->params, b->params);
 }
 
 /* Digits of an E.164 number, without '+', into out; 0 when text is none. A
@@ -324,11 +296,9 @@ void sip_uri_number(struct buffer *out, const struct sip_uri *uri)
 {
 	struct buffer user;
 	char digits[16];
-	size_t i = 0;
 
 	buffer_init(&user, uri->user.len + 1);
-	while (i < uri->user.len)
-		buffer_add_char(&user, next_char(uri->user, &i));
+	sip_unescape(&user, uri->user);
 	if (e164_digits(digits, buffer_slice(&user)))
 		buffer_printf(out, "+%s", digits);
 	else if (is_text(buffer_slice(&user)))
@@ -336,6 +306,14 @@ void sip_uri_number(struct buffer *out, const struct sip_uri *uri)
 	else
 		buffer_add(out, uri->user);
 	buffer_reset(&user);
+}
+
+void sip_unescape(struct buffer *out, struct slice text)
+{
+	size_t i = 0;
+
+	while (i < text.len)
+		buffer_add_char(out, next_char(text, &i));
 }
 
 void sip_escape_user(struct buffer *out, struct slice text)

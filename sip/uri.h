@@ -6,7 +6,14 @@
 #include "core/buffer.h"
 #include "core/slice.h"
 
-enum sip_scheme { SIP_SCHEME_SIP, SIP_SCHEME_SIPS, SIP_SCHEME_TEL };
+/* OTHER: in From, To and Contact anything may stand; of such a URI no part is
+ * read, and sip_uri_parse() takes none. */
+enum sip_scheme {
+	SIP_SCHEME_SIP,
+	SIP_SCHEME_SIPS,
+	SIP_SCHEME_TEL,
+	SIP_SCHEME_OTHER
+};
 
 /* All slices borrow from the parsed text. */
 struct sip_uri {
@@ -21,14 +28,20 @@ struct sip_uri {
 
 /* The whole of text is one URI. 0 or -EINVAL. */
 int sip_uri_parse(struct sip_uri *out, struct slice text);
+/* A URI (RFC 3986, 3) of another scheme than those we read. */
+bool sip_uri_is_foreign(struct slice text);
 void sip_uri_write(struct buffer *out, const struct sip_uri *uri);
 /* Value of a parameter, unescaped not; found with empty value for flags. */
 bool sip_uri_param(const struct sip_uri *uri, const char *name,
 		   struct slice *value);
-/* Equality of RFC 3261, 19.1.4, headers aside. */
-bool sip_uri_is_same(const struct sip_uri *a, const struct sip_uri *b);
+/* Value of the nth (from 0) header of that name behind '?', escaped as it
+ * stands (19.1.1). */
+bool sip_uri_header(const struct sip_uri *uri, const char *name, unsigned n,
+		    struct slice *value);
 /* "+14155550100" when the user part is an E.164 number with or without '+'
  * (visual separators dropped), else the unescaped user part. */
 void sip_uri_number(struct buffer *out, const struct sip_uri *uri);
 /* User or header text with %XX where the grammar wants it. */
 void sip_escape_user(struct buffer *out, struct slice text);
+/* %XX resolved: may bring any byte. */
+void sip_unescape(struct buffer *out, struct slice text);

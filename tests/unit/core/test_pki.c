@@ -70,6 +70,10 @@ static void test_leaf(void **state)
 		"sip:voice.example", "*.voice.example", "10.1.2.3",
 		"fd00::9",	     "*.top",		NULL
 	};
+	static const struct tls_verify sip = { .is_sip = true };
+	static const struct tls_verify exact = { .is_sip = true,
+						 .no_wildcards = true };
+	static const struct tls_verify web = { 0 };
 	struct fixture_pki *pki = *state;
 	mbedtls_x509_crt crt, ca;
 	uint32_t flags;
@@ -91,13 +95,17 @@ static void test_leaf(void **state)
 			 0);
 	mbedtls_x509_crt_verify(&crt, &ca, NULL, NULL, &flags, NULL, NULL);
 	assert_int_equal(flags & MBEDTLS_X509_BADCERT_NOT_TRUSTED, 0);
-	assert_true(tls_verify_has_name(&crt, SLICE("voice.example"), true));
-	assert_false(tls_verify_has_name(&crt, SLICE("voice.example"), false));
-	assert_true(tls_verify_has_name(&crt, SLICE("a.voice.example"), false));
-	assert_false(tls_verify_has_name(&crt, SLICE("a.top"), false));
-	assert_true(tls_verify_has_name(&crt, SLICE("10.1.2.3"), false));
-	assert_true(tls_verify_has_name(&crt, SLICE("fd00::9"), false));
-	assert_false(tls_verify_has_name(&crt, SLICE("10.1.2.4"), false));
+	assert_true(tls_verify_has_name(&sip, &crt, SLICE("voice.example")));
+	assert_false(tls_verify_has_name(&web, &crt, SLICE("voice.example")));
+	assert_true(tls_verify_has_name(&web, &crt, SLICE("a.voice.example")));
+	assert_true(tls_verify_has_name(&sip, &crt, SLICE("a.voice.example")));
+	assert_false(
+		tls_verify_has_name(&exact, &crt, SLICE("a.voice.example")));
+	assert_true(tls_verify_has_name(&exact, &crt, SLICE("voice.example")));
+	assert_false(tls_verify_has_name(&web, &crt, SLICE("a.top")));
+	assert_true(tls_verify_has_name(&web, &crt, SLICE("10.1.2.3")));
+	assert_true(tls_verify_has_name(&web, &crt, SLICE("fd00::9")));
+	assert_false(tls_verify_has_name(&web, &crt, SLICE("10.1.2.4")));
 	mbedtls_x509_crt_free(&crt);
 	mbedtls_x509_crt_free(&ca);
 }

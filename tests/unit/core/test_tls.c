@@ -509,6 +509,7 @@ static void test_open_names_the_bad_file(void **state)
 		{ "server.pem", "server.pem", "ca.pem", -EINVAL,
 		  "/server.pem: " },
 		{ "server.pem", NULL, "ca.pem", -EINVAL, "no key file" },
+		{ "", "", "ca.pem", -EINVAL, "no certificate file is set" },
 		{ NULL, NULL, "server.key", -EINVAL, "/server.key: " },
 		{ NULL, NULL, ".", -EINVAL, "/.: " },
 	};
@@ -526,7 +527,9 @@ static void test_open_names_the_bad_file(void **state)
 		for (size_t j = 0; j < 3; j++)
 			if (names[j])
 				strcpy(paths[j],
-				       fixture_pki_path(&w->pki, names[j]));
+				       names[j][0] ? fixture_pki_path(&w->pki,
+								      names[j])
+						   : "");
 		options.certificate_file = names[0] ? paths[0] : NULL;
 		options.key_file = names[1] ? paths[1] : NULL;
 		options.ca_file = names[2] ? paths[2] : NULL;

@@ -56,8 +56,8 @@ void fixture_world_close(struct fixture_world *world)
 	rmdir(world->dir);
 }
 
-void fixture_tls(struct fixture_world *world, struct tls **out,
-		 const char *name, const char *names)
+static void make_tls(struct fixture_world *world, struct tls **out,
+		     const char *name, const char *names, bool is_strict)
 {
 	char certificate[FIXTURE_PATH_SIZE], key[FIXTURE_PATH_SIZE];
 	char copy[256], *rest = copy;
@@ -71,7 +71,8 @@ void fixture_tls(struct fixture_world *world, struct tls **out,
 				       .certificate_file = certificate,
 				       .key_file = key,
 				       .ca_file = world->ca,
-				       .require_client_certificate = true };
+				       .require_client_certificate =
+					       is_strict };
 	struct buffer why;
 
 	snprintf(copy, sizeof(copy), "%s", names);
@@ -84,6 +85,18 @@ void fixture_tls(struct fixture_world *world, struct tls **out,
 	if (pki_make_leaf(&leaf, &why) || tls_open(out, &options, &why))
 		fail_msg("%s", buffer_str(&why));
 	buffer_reset(&why);
+}
+
+void fixture_tls(struct fixture_world *world, struct tls **out,
+		 const char *name, const char *names)
+{
+	make_tls(world, out, name, names, true);
+}
+
+void fixture_tls_lax(struct fixture_world *world, struct tls **out,
+		     const char *name, const char *names)
+{
+	make_tls(world, out, name, names, false);
 }
 
 static void on_message(void *owner, struct sip_link *link,
@@ -114,29 +127,50 @@ static void on_link_closed(void *owner, struct sip_link *link, int err,
 	snprintf(node->end_why, sizeof(node->end_why), "%s", why);
 }
 
-void fixture_node_open(struct fixture_node *node, struct fixture_world *world,
-		       const char *names, uint16_t port,
-		       const struct locate_options *locate)
+static void mark_used(void *owner)
+{
+	struct fixture_node *node = owner;
+
+	if (node->in_use && node->link)
+		sip_link_mark_used(node->link);
+	if (node->in_use && node->connected)
+		sip_link_mark_used(node->connected);
+}
+
+void fixture_node_open_with(struct fixture_node *node,
+			    struct fixture_world *world, struct tls *tls,
+			    uint16_t port,
+			    const struct sip_transport_options *options)
 {
 	static const struct sip_transport_events events = {
 		.on_message = on_message,
 		.on_link_closed = on_link_closed,
+		.mark_used = mark_used,
 	};
-	struct sip_transport_options options = { .loop = world->loop,
-						 .public_address = "",
-						 .user_agent = "test",
-						 .locate = locate };
+	struct sip_transport_options mine = *options;
+
+	*node = (struct fixture_node){ .world = world, .tls = tls };
+	mine.loop = world->loop;
+	mine.public_address = mine.public_address ? mine.public_address : "";
+	mine.user_agent = "test";
+	mine.tls = tls;
+	if (!mine.listen.bind.sa.sa_family)
+		addr_parse(&mine.listen.bind, SLICE("127.0.0.1"), port);
+	assert_int_equal(
+		sip_transport_open(&node->transport, &mine, &events, node), 0);
+}
+
+void fixture_node_open(struct fixture_node *node, struct fixture_world *world,
+		       const char *names, uint16_t port,
+		       const struct locate_options *locate)
+{
+	struct sip_transport_options options = { .locate = locate };
+	struct tls *tls;
 	char name[32];
 
-	*node = (struct fixture_node){ .world = world };
 	snprintf(name, sizeof(name), "node%u", port);
-	fixture_tls(world, &node->tls, name, names);
-	options.tls = node->tls;
-	assert_int_equal(
-		addr_parse(&options.listen.bind, SLICE("127.0.0.1"), port), 0);
-	assert_int_equal(
-		sip_transport_open(&node->transport, &options, &events, node),
-		0);
+	fixture_tls(world, &tls, name, names);
+	fixture_node_open_with(node, world, tls, port, &options);
 }
 
 void fixture_node_close(struct fixture_node *node)
@@ -156,6 +190,15 @@ static void on_connected(void *owner, struct sip_link *link, int err,
 	node->outcomes++;
 	node->err = err;
 	snprintf(node->why, sizeof(node->why), "%s", why);
+}
+
+void fixture_connect_as(struct fixture_node *node, const char *host,
+			unsigned identity)
+{
+	struct sip_target target = { .identity = identity };
+
+	snprintf(target.host, sizeof(target.host), "%s", host);
+	sip_transport_connect(node->transport, &target, on_connected, node);
 }
 
 struct sip_connect *fixture_connect(struct fixture_node *node, const char *host,

@@ -37,6 +37,7 @@ struct fixture_node {
 	int end_err;
 	char end_why[512];
 	bool closes_in_message; /* its own transport */
+	bool in_use; /* a dialog needs link and connected, it says */
 };
 
 void fixture_world_open(struct fixture_world *world);
@@ -45,13 +46,26 @@ void fixture_world_close(struct fixture_world *world);
  * spaces; name also names its files. */
 void fixture_tls(struct fixture_world *world, struct tls **out,
 		 const char *name, const char *names);
+/* The same, asking nobody who connects for a certificate. */
+void fixture_tls_lax(struct fixture_world *world, struct tls **out,
+		     const char *name, const char *names);
 /* Opens tls and transport on 127.0.0.1:port with a certificate for names. */
 void fixture_node_open(struct fixture_node *node, struct fixture_world *world,
 		       const char *names, uint16_t port,
 		       const struct locate_options *locate);
+/* The same with tls (the node's from now on) and listen options of the test's;
+ * bind 0: 127.0.0.1. */
+void fixture_node_open_with(struct fixture_node *node,
+			    struct fixture_world *world, struct tls *tls,
+			    uint16_t port,
+			    const struct sip_transport_options *options);
 void fixture_node_close(struct fixture_node *node);
 struct sip_connect *fixture_connect(struct fixture_node *node, const char *host,
 				    uint16_t port);
+
+/* With that client certificate (sip_transport_identity()). */
+void fixture_connect_as(struct fixture_node *node, const char *host,
+			unsigned identity);
 
 /* A link without SIP. */
 struct fixture_peer {

@@ -65,7 +65,30 @@ static void on_end(void *owner, const struct session_end *end)
 		session_close(&side->session);
 }
 
+/* "refer URI NUMBER HOST:PORT REPLACES REFERRED-BY [no notify];" */
+static int on_refer(void *owner, const struct session_refer *refer)
+{
+	struct side *side = owner;
+
+	buffer_printf(&side->log, "refer %s %s %s:%u %s %s%s;", refer->uri,
+		      refer->number, refer->host, refer->port,
+		      refer->replaces ? refer->replaces : "-",
+		      refer->referred_by ? refer->referred_by : "-",
+		      refer->wants_notify ? "" : " no notify");
+	return side->refer_status ? side->refer_status : 202;
+}
+
+static void on_refer_status(void *owner, int status, bool is_over)
+{
+	struct side *side = owner;
+
+	buffer_printf(&side->log, "referred %d%s;", status,
+		      is_over ? " over" : "");
+}
+
 const struct session_events side_events = {
+	.on_refer = on_refer,
+	.on_refer_status = on_refer_status,
 	.on_progress = on_progress,
 	.on_answer = on_answer,
 	.on_offer = on_offer,
@@ -80,6 +103,14 @@ static int on_invite(void *owner, struct session *session,
 	buffer_printf(&side->log, "invite %s %s %s ", invite->to_number,
 		      invite->from_number, invite->from_display);
 	note(side, "", invite->offer);
+	if (side->on_invited)
+		side->on_invited(side, session);
+	if (invite->replaces)
+		buffer_printf(&side->log, "replaces %s;",
+			      session_owner(invite->replaces) == side &&
+					      invite->replaces == side->session
+				      ? "ours"
+				      : "another");
 	if (side->invite_status)
 		return side->invite_status;
 	session_close(&side->session);
@@ -101,13 +132,14 @@ static char pki_dir[32];
 static void make_leaf(const char *ca, const char *name)
 {
 	static const char *const names[] = { "127.0.0.1", "localhost",
-					     "sip:trunk.test" };
+					     "sip:trunk.test",
+					     "sip:multi.test" };
 	char ca_pem[64], ca_key[64], pem[64], key[64];
 	struct pki_files files = { ca_pem, ca_key };
 	struct pki_leaf leaf = { .ca = files,
 				 .files = { pem, key },
 				 .names = names,
-				 .n_names = 3,
+				 .n_names = 4,
 				 .wall_ms = start_ms };
 	struct buffer why;
 
@@ -171,9 +203,12 @@ static void open_side(struct world *w, struct side *side, uint16_t port)
 {
 	static const struct locate_host hosts[] = {
 		{ "trunk.test", "127.0.0.1", 0 },
+		/* Two servers, by their ports. */
+		{ "multi.test", "127.0.0.1", RAW_PORT },
+		{ "multi.test", "127.0.0.1", SECOND_PORT },
 	};
 	static const struct ua_events events = { .on_invite = on_invite };
-	const struct locate_options locate = { .hosts = hosts, .n_hosts = 1 };
+	const struct locate_options locate = { .hosts = hosts, .n_hosts = 3 };
 	struct ua_options options = {
 		.transport = { .loop = w->loop,
 			       .tls = w->tls,
@@ -311,14 +346,19 @@ static void raw_on_accept(void *owner, struct link *link)
 	link_attach(link, &raw_events, raw);
 }
 
-void raw_listen(struct world *world, struct tls *tls)
+void raw_listen_at(struct raw *raw, struct tls *tls, uint16_t port)
 {
 	struct listen_options options = { 0 };
 
-	addr_parse(&options.bind, SLICE("127.0.0.1"), RAW_PORT);
-	assert_int_equal(tls_listen(&world->raw.listener, tls, &options,
-				    raw_on_accept, &world->raw),
-			 0);
+	addr_parse(&options.bind, SLICE("127.0.0.1"), port);
+	assert_int_equal(
+		tls_listen(&raw->listener, tls, &options, raw_on_accept, raw),
+		0);
+}
+
+void raw_listen(struct world *world, struct tls *tls)
+{
+	raw_listen_at(&world->raw, tls, RAW_PORT);
 }
 
 void raw_dial(struct world *world)

@@ -12,7 +12,13 @@
 #include "sip/session.h"
 #include "sip/ua.h"
 
-enum { NEAR_PORT = 5061, FAR_PORT = 5063, RAW_PORT = 5065 };
+enum {
+	NEAR_PORT = 5061,
+	FAR_PORT = 5063,
+	RAW_PORT = 5065,
+	SECOND_PORT =
+		5067 /* the second address of multi.test; RAW_PORT: first */
+};
 
 /* An owner of one session; log tells what it was told, "answer [sdp];". */
 struct side {
@@ -21,6 +27,9 @@ struct side {
 	struct buffer log;
 	int invite_status; /* on_invite returns it; 0: takes the session */
 	const char *answer; /* on_invite answers at once; NULL: it waits */
+	int refer_status; /* on_refer returns it; 0: 202 */
+	/* on_invite begins with it; NULL: nothing. */
+	void (*on_invited)(struct side *side, struct session *session);
 	bool closes_in_invite;
 	bool closes_in_end;
 };
@@ -65,6 +74,9 @@ extern const struct session_events side_events;
 
 /* Listens at RAW_PORT with tls. */
 void raw_listen(struct world *world, struct tls *tls);
+/* The same for a further peer of the test's own, zeroed but for world and got.
+ */
+void raw_listen_at(struct raw *raw, struct tls *tls, uint16_t port);
 /* Connects to the near UA and makes up a dialog. */
 void raw_dial(struct world *world);
 void raw_cut(struct raw *raw); /* closes its link */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sip/client_transaction: RFC 3261, 17.1 on a reliable transport and RFC 6026:
- * Timers B, F, M; ACK of a failure; CANCEL; a lost link; a failed send. */
+ * Timers B, F, M; ACK of a failure; CANCEL; a lost link; a failed send. Row:
+ * transactions. */
 #include "fixture_wire.h"
 #include <errno.h>
 #include <stdio.h>

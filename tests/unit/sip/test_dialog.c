@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sip/dialog, sip/offer, sip/body, sip/table: RFC 3261, 12: route sets both
  * ways, strict routes, target refresh, CSeq order, next hop; whose turn it is
- * to offer; SDP inside multipart. */
+ * to offer; SDP inside multipart. Row: dialogs. */
 #include "fixture_wire.h"
 #include <errno.h>
 #include <stdio.h>
@@ -90,7 +90,8 @@ static void test_first_invite(void **state)
 		"To: <sip:1@trunk.test>\r\nCall-ID: %s\r\n"
 		"CSeq: 1 INVITE\r\n"
 		"Contact: <sip:+1555@10.0.0.1:5061;transport=tls>\r\n"
-		"Allow: INVITE, ACK, BYE, CANCEL, OPTIONS, UPDATE\r\n"
+		"Allow: INVITE, ACK, BYE, CANCEL, OPTIONS, UPDATE, REFER, NOTIFY\r\n"
+		"Supported: timer, replaces, norefersub, nosub\r\n"
 		"User-Agent: ua\r\nX-Y: 1\r\n"
 		"Content-Type: application/sdp\r\nContent-Length: 3\r\n\r\n"
 		"sdp",

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sip/digest: RFC 2617, 3.5, RFC 7616, 3.9.1 and RFC 3665's form without qop;
- * the strongest challenge (RFC 8760); nc, opaque, stale, escapes, long
- * values. */
+/* sip/digest, row "digest" of the signalling requirements: RFC 2617, 3.5, RFC
+ * 7616, 3.9.1 and 3.9.2 (with its erratum 4897) and RFC 3665's form without
+ * qop; MD5, SHA-256 and SHA-512-256, plain and -sess; the strongest of several
+ * challenges (RFC 8760); auth-int alone is not answered; nc, opaque, stale,
+ * escapes, long values. How often one is answered: test_request.c. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,6 +62,12 @@ static void test_vectors(void **state)
 		{ "algorithm=SHA-256-sess, qop=auth",
 		  "2fd51b3a77ad75bad6afad6003e818d767133c46d9e2749e7f5232ae1ea3"
 		  "efd7" },
+		{ "algorithm=SHA-512-256, qop=\"auth\"",
+		  "430d05014cecc49cab6fbe03176d41a1da86cbfe24a16580e22aaad928d9"
+		  "60d0" },
+		{ "algorithm=sha-512-256-SESS, qop=auth",
+		  "3f2a34f923c38b0fb26dce2fdfc2ce326c23cecf86fbb1444f3e51fbbc2c"
+		  "b92e" },
 		{ "algorithm=MD5", "7b2cc3b30e75b4777ea31027084363fd" },
 		{ "algorithm=MD5-sess", "37a7f42db2090a3fcac4e26e747d4fc8" },
 		{ "algorithm=SHA-256-sess",
@@ -88,6 +96,43 @@ static void test_vectors(void **state)
 		if (!strstr(buffer_str(&out), wanted))
 			fail_msg("%s: %s", rows[i].params, buffer_str(&out));
 	}
+	buffer_reset(&out);
+	digest_challenge_reset(&c);
+}
+
+/* RFC 7616, 3.9.2; the response is that of erratum 4897, because the RFC's own
+ * was made with a draft of the hash. The user name stays unhashed: we do not
+ * take up userhash. */
+static void test_sha_512_256_vector(void **state)
+{
+	const struct digest_request request = { "J\303\244s\303\270n Doe",
+						"Secret, or not?", "GET",
+						SLICE("/doe.json") };
+	struct digest_challenge c = { 0 };
+	struct buffer out;
+
+	assert_int_equal(
+		challenge(
+			&c, 401,
+			"WWW-Authenticate: Digest\r\n"
+			" realm=\"api@example.org\",\r\n"
+			" qop=\"auth\",\r\n"
+			" algorithm=SHA-512-256,\r\n"
+			" nonce=\"5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK"
+			"\",\r\n"
+			" opaque=\"HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS"
+			"\",\r\n"
+			" charset=UTF-8,\r\n"
+			" userhash=true\r\n"),
+		0);
+	set_cnonce(&c, "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v");
+	buffer_init(&out, 4096);
+	assert_int_equal(digest_authorize(&out, &c, &request), 0);
+	assert_non_null(strstr(buffer_str(&out),
+			       "response=\"3798d4131c277846293534c3edc11bd8a5e4"
+			       "cdcbff78b05db9d95eeb1cec68a5\", "
+			       "algorithm=SHA-512-256, qop=auth, "
+			       "nc=00000001, "));
 	buffer_reset(&out);
 	digest_challenge_reset(&c);
 }
@@ -192,9 +237,17 @@ static void test_strongest(void **state)
 		{ D("") D(",algorithm=SHA-256"), 0, DIGEST_SHA_256 },
 		{ D(",algorithm=SHA-256") D(",algorithm=MD5"), 0,
 		  DIGEST_SHA_256 },
-		{ D(",algorithm=SHA-512-256") D(",algorithm=MD5"), 0,
-		  DIGEST_MD5 },
-		{ D(",algorithm=SHA-512-256"), -ENOTSUP, 0 },
+		{ D(",algorithm=MD5") D(",algorithm=SHA-512-256")
+			  D(",algorithm=SHA-256"),
+		  0, DIGEST_SHA_512_256 },
+		{ "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", "
+		  "algorithm=MD5, Digest realm=\"r\", nonce=\"n\", "
+		  "algorithm=SHA-256-sess\r\n",
+		  0, DIGEST_SHA_256_SESS },
+		{ D(",algorithm=SHA-512-256,qop=\"auth-int\"")
+			  D(",algorithm=MD5"),
+		  0, DIGEST_MD5 },
+		{ D(",algorithm=SHA-512"), -ENOTSUP, 0 },
 		{ D(",qop=\"auth-int\""), -ENOTSUP, 0 },
 		{ "WWW-Authenticate: Basic realm=\"r\"\r\n", -ENOTSUP, 0 },
 		{ "WWW-Authenticate: Basic realm=\"a, b=c\", Digest "
@@ -274,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_sha_512_256_vector),
 		cmocka_unit_test(test_header_value),
 		cmocka_unit_test(test_without_qop),
 		cmocka_unit_test(test_nc_counts),

@@ -66,7 +66,9 @@ static void test_addresses_refused(void **state)
 		"<sip:a@b.c>;;a",
 		"<sip:a@b.c>, <sip:d@e.f>",
 		"sip:a@b.c?x=y",
-		"<http://x/>",
+		"<http:>",
+		"<://x/>",
+		"<1:x>",
 		"\"a\" \"b\" <sip:a@b.c>",
 		"\"a\\\" <sip:a@b.c>",
 		"<sip:a@b.c>;tag=\"x",
@@ -82,6 +84,19 @@ static void test_addresses_refused(void **state)
 			fail_msg("accepted: %s", rows[i]);
 		fixture_text_close(&text);
 	}
+}
+
+/* Other schemes stand in From and To as they may; no part of them is read. */
+static void test_foreign_addresses(void **state)
+{
+	struct sip_address address;
+
+	assert_int_equal(
+		sip_address_parse(&address, SLICE("<http://x/?a=b>;tag=1")), 0);
+	assert_int_equal(address.uri.scheme, SIP_SCHEME_OTHER);
+	assert_slice(address.uri_text, "http://x/?a=b");
+	assert_slice(address.tag, "1");
+	assert_int_equal(address.uri.host.len, 0);
 }
 
 static void test_vias(void **state)
@@ -246,6 +261,16 @@ static void test_mappable(void **state)
 		"Proxy-Authorization",
 		"proxy-x",
 		"Require",
+		"Replaces",
+		"Refer-To",
+		"r",
+		"Referred-By",
+		"b",
+		"Event",
+		"o",
+		"Subscription-State",
+		"Session-Expires",
+		"x",
 		"",
 		"X Y",
 		"X:",
@@ -284,6 +309,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_addresses_refused),
+		cmocka_unit_test(test_foreign_addresses),
 		cmocka_unit_test(test_vias),
 		cmocka_unit_test(test_vias_refused),
 		cmocka_unit_test(test_params),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sip/locate and sip/dns: literals, localhost and given hosts without DNS; SRV
- * in the order of RFC 2782, then A and AAAA (RFC 3263), against a name server
- * of our own on loopback; cancelling. */
+/* sip/locate and sip/dns, row "locating" of the signalling requirements:
+ * literals, localhost and given hosts without DNS; NAPTR SIPS+D2T and no other
+ * service, SRV in the order of RFC 2782, then A and AAAA (RFC 3263), against a
+ * name server of our own on loopback; a silent one; cancelling. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,6 +23,7 @@ struct world {
 	struct udp *server; /* real loop */
 	struct timer *guard; /* real loop: a test that hangs */
 	unsigned queries, outcomes;
+	bool is_silent;
 	int err;
 	char text[512]; /* addresses, each followed by a space */
 };
@@ -49,13 +51,15 @@ static void on_located(void *owner, const struct locate_result *result)
 static const struct locate_host hosts[] = {
 	{ "sip.example", "192.0.2.7", 0 },
 	{ "six.example", "2001:db8::1", 5099 },
+	{ "two.example", "192.0.2.8", 0 },
+	{ "Two.example", "2001:db8::8", 5098 },
 };
 
 static int setup_sim(void **state)
 {
 	static const struct log_options quiet = { .level = LOG_OFF, .fd = 2 };
 	static struct world w;
-	struct locate_options options = { .hosts = hosts, .n_hosts = 2 };
+	struct locate_options options = { .hosts = hosts, .n_hosts = 4 };
 
 	log_setup(&quiet);
 	w = (struct world){ 0 };
@@ -93,6 +97,8 @@ static void test_without_dns(void **state)
 		{ "SIP.example", 0, 0, "192.0.2.7:5061 " },
 		{ "six.example", 0, 0, "[2001:db8::1]:5099 " },
 		{ "six.example", 6000, 0, "[2001:db8::1]:6000 " },
+		{ "two.example", 0, 0, "192.0.2.8:5061 [2001:db8::8]:5098 " },
+		{ "two.example", 9, 0, "192.0.2.8:9 [2001:db8::8]:9 " },
 		{ "other.example", 0, -ENOENT, "" },
 		{ "", 0, -EINVAL, "" },
 		{ "a b", 0, -EINVAL, "" },
@@ -177,13 +183,18 @@ static void test_srv_order(void **state)
 
 /* Against a name server of our own */
 
-enum { TYPE_A = 1, TYPE_AAAA = 28, TYPE_SRV = 33 };
+enum { TYPE_A = 1, TYPE_AAAA = 28, TYPE_SRV = 33, TYPE_NAPTR = 35 };
 
 /* Data in DNS form; SRV: priority, weight, port, target. */
 #define SRV(priority, port_high, port_low, target)                             \
 	"\0" priority "\0\0" port_high port_low target
-#define NAME_ONE "\003one\004test\0"
-#define NAME_TWO "\003two\004test\0"
+/* Order, preference, flags and service with their lengths, no regexp. */
+#define NAPTR(order, preference, flags, service, replacement)                  \
+	"\0" order "\0" preference flags service "\0" replacement
+#define NAME_ALPHA "\005alpha\004test\0"
+#define NAME_BETA  "\004beta\004test\0"
+#define NAME_ONE   "\003one\004test\0"
+#define NAME_TWO   "\003two\004test\0"
 #define ROW(name, type, data)                                                  \
 	{                                                                      \
 		name, type, data, sizeof(data) - 1                             \
@@ -201,6 +212,29 @@ static const struct {
 	    SRV("\001", "\x13", "\xc5", NAME_ONE)),
 	ROW("_sips._tcp.none.test", TYPE_SRV,
 	    SRV("\001", "\x13", "\xc5", "\0")),
+	/* UDP and plain TCP come first there, and are not for us; of the two
+	 * for TLS beta is preferred. */
+	ROW("naptr.test", TYPE_NAPTR,
+	    NAPTR("\001", "\001", "\001s", "\007SIP+D2U", NAME_ALPHA)),
+	ROW("naptr.test", TYPE_NAPTR,
+	    NAPTR("\002", "\001", "\001s", "\007SIP+D2T", NAME_ALPHA)),
+	ROW("naptr.test", TYPE_NAPTR,
+	    NAPTR("\003", "\002", "\001S", "\010SIPS+D2T", NAME_ALPHA)),
+	ROW("naptr.test", TYPE_NAPTR,
+	    NAPTR("\003", "\001", "\001s", "\010sips+d2t", NAME_BETA)),
+	ROW("alpha.test", TYPE_SRV, SRV("\001", "\x13", "\xc5", NAME_ONE)),
+	ROW("beta.test", TYPE_SRV, SRV("\001", "\x13", "\xc7", NAME_TWO)),
+	/* Nothing for TLS in its NAPTR: what SRV says counts. */
+	ROW("plainer.test", TYPE_NAPTR,
+	    NAPTR("\001", "\001", "\001s", "\007SIP+D2T", NAME_ALPHA)),
+	ROW("plainer.test", TYPE_NAPTR,
+	    NAPTR("\001", "\001", "\001a", "\010SIPS+D2T", NAME_ALPHA)),
+	ROW("_sips._tcp.plainer.test", TYPE_SRV,
+	    SRV("\001", "\x13", "\xc8", NAME_TWO)),
+	/* No SRV where NAPTR points: the domain's own addresses. */
+	ROW("dangling.test", TYPE_NAPTR,
+	    NAPTR("\001", "\001", "\001s", "\010SIPS+D2T", NAME_ONE)),
+	ROW("dangling.test", TYPE_A, "\x7f\0\0\004"),
 	ROW("one.test", TYPE_A, "\x7f\0\0\001"),
 	ROW("one.test", TYPE_AAAA, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\001"),
 	ROW("two.test", TYPE_A, "\x7f\0\0\002"),
@@ -265,6 +299,8 @@ static void on_query(void *owner)
 
 	while ((len = udp_recv(w->server, query, sizeof(query), &from)) > 12) {
 		w->queries++;
+		if (w->is_silent)
+			continue;
 		answer(w, query, (size_t)len, &from);
 	}
 }
@@ -312,6 +348,10 @@ static void test_dns(void **state)
 		{ "plain.test", 5070, 0, "127.0.0.3:5070 " },
 		{ "plain.test", 0, 0, "127.0.0.3:5061 " },
 		{ "two.test", 0, 0, "127.0.0.2:5061 " },
+		{ "naptr.test", 0, 0, "127.0.0.2:5063 " },
+		{ "naptr.test", 5061, -ENOENT, "" }, /* a port: no NAPTR */
+		{ "plainer.test", 0, 0, "127.0.0.2:5064 " },
+		{ "dangling.test", 0, 0, "127.0.0.4:5061 " },
 		{ "none.test", 0, -ENOENT, "" },
 		{ "missing.test", 0, -ENOENT, "" },
 		{ "missing.test", 5061, -ENOENT, "" },
@@ -343,7 +383,21 @@ static void test_srv_targets(void **state)
 	assert_non_null(strstr(w->text, "127.0.0.1:5061 "));
 	assert_non_null(strstr(w->text, "[::1]:5061 "));
 	assert_string_equal(w->text + strlen(w->text) - strlen(last), last);
-	assert_int_equal(w->queries, 5);
+	assert_int_equal(w->queries, 6); /* NAPTR, SRV, two A, two AAAA */
+}
+
+/* One that takes questions and never answers: 4 s are the limit for all. */
+static void test_silent_server(void **state)
+{
+	struct world *w = *state;
+	uint64_t start_us = loop_now_us(w->loop), us;
+
+	w->is_silent = true;
+	locate_start(w->locate, "carrier.test", 0, on_located, w);
+	loop_run(w->loop);
+	us = loop_now_us(w->loop) - start_us;
+	assert_int_equal(w->err, -ETIMEDOUT);
+	assert_true(us < 4500 * 1000);
 }
 
 static void test_cancel_under_way(void **state)
@@ -365,13 +419,10 @@ static void test_cancel_under_way(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SIM(test_without_dns),
-		SIM(test_long_name),
-		SIM(test_cancel),
-		cmocka_unit_test(test_srv_order),
-		REAL(test_dns),
-		REAL(test_srv_targets),
-		REAL(test_cancel_under_way),
+		SIM(test_without_dns),	  SIM(test_long_name),
+		SIM(test_cancel),	  cmocka_unit_test(test_srv_order),
+		REAL(test_dns),		  REAL(test_srv_targets),
+		REAL(test_silent_server), REAL(test_cancel_under_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

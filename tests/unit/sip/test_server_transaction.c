@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sip/server_transaction: RFC 3261, 17.2 on a reliable transport and RFC 6026:
  * answers as written, 2xx sent again until ACK, Timers H and L, CANCEL, merged
- * requests, a lost link. */
+ * requests, a lost link, answers too long or too late (RFC 3311, 5.2). Row:
+ * transactions. */
 #include "fixture_wire.h"
 #include <stdio.h>
 #include <string.h>
@@ -247,7 +248,7 @@ static void test_merged(void **state)
 
 static void test_answer_too_large(void **state)
 {
-	static char body[SIP_MESSAGE_MAX_BYTES];
+	static char body[2 * SIP_MESSAGE_MAX_BYTES];
 	struct wire *wire = *state;
 	struct server_transaction *transaction = open_with(wire, "INVITE");
 
@@ -255,7 +256,46 @@ static void test_answer_too_large(void **state)
 	server_transaction_respond(transaction, 200, SLICE(""),
 				   slice_make(body, sizeof(body)));
 	wire_expect(wire, "SIP/2.0 500");
+	wire_expect_log(wire, "");
+	assert_true(bring(wire, "ACK", "z9hG4bKone")); /* of the 500 */
+	respond(transaction, 200); /* nothing: it is over */
+	wire_expect(wire, "");
+	loop_advance_ms(wire->loop, 0);
+	wire_expect_log(wire, "lost;");
+}
+
+static void test_provisional_too_large(void **state)
+{
+	static char headers[2 * SIP_MESSAGE_MAX_BYTES];
+	struct wire *wire = *state;
+	struct server_transaction *transaction = open_with(wire, "INVITE");
+
+	memset(headers, 'x', sizeof(headers));
+	server_transaction_respond(transaction, 180,
+				   slice_make(headers, sizeof(headers)),
+				   SLICE(""));
+	wire_expect(wire, "");
+	respond(transaction, 486); /* nothing has changed */
+	wire_expect(wire, "SIP/2.0 486");
 	server_transaction_release(&transaction);
+}
+
+static void test_no_answer_in_time(void **state)
+{
+	struct wire *wire = *state;
+	struct server_transaction *invite = open_with(wire, "INVITE");
+
+	loop_advance_ms(wire->loop, 60000); /* a human may take his time */
+	wire_expect(wire, "");
+	respond(invite, 486);
+	server_transaction_release(&invite);
+	wire_expect(wire, "SIP/2.0 486");
+	open_with(wire, "UPDATE");
+	loop_advance_ms(wire->loop, 19999);
+	wire_expect(wire, "");
+	loop_advance_ms(wire->loop, 1);
+	wire_expect(wire, "SIP/2.0 504");
+	wire_expect_log(wire, "lost;");
 }
 
 #define with_wire(test)                                                        \
@@ -273,6 +313,8 @@ int main(void)
 		with_wire(test_lost_link),
 		with_wire(test_merged),
 		with_wire(test_answer_too_large),
+		with_wire(test_provisional_too_large),
+		with_wire(test_no_answer_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sip/transport: framing over any split, order, keepalives (RFC 5626), time
- * limits, answers to what does not parse, the pool by verified name
- * (CVE-2020-15260), failures told apart, closing at any moment. */
+/* sip/transport, rows "connections" and "peer identity" of the signalling
+ * requirements: framing over any split, order, half a message, answers to what
+ * does not parse, the pool by verified name (CVE-2020-15260), reuse of what a
+ * peer opened (RFC 5923), failures told apart, IPv6, closing at any moment
+ * (CVE-2021-32686). Keepalives and idle links: test_link_life.c; what
+ * certificates must be: test_peer_identity.c. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -187,9 +190,7 @@ static void test_reload_retires_links(void **state)
 	assert_int_equal(sip_link_send(first, SLICE(REQUEST(1))), 0);
 	run(w);
 	assert_int_equal(w->b.n, 1);
-	loop_advance_ms(w->base.loop, 5 * 3600 * 1000);
-	assert_int_equal(w->a.ended, 1);
-	assert_string_equal(w->a.end_why, "retired");
+	assert_int_equal(w->a.ended, 0);
 }
 
 static void test_a_link_that_did_not_answer(void **state)
@@ -206,23 +207,85 @@ static void test_a_link_that_did_not_answer(void **state)
 	assert_int_equal(w->b.n, 1);
 }
 
-/* The certificate of whoever called us proves its name: no second link. */
+#define FROM(via)                                                              \
+	"OPTIONS sip:b.example SIP/2.0\r\nVia: SIP/2.0/TLS " via               \
+	";branch=z9hG4bK1\r\nFrom: <sip:a@a.example>;tag=1\r\n"                \
+	"To: <sip:b@b.example>\r\nCall-ID: 1\r\nCSeq: 1 OPTIONS\r\n"           \
+	"Content-Length: 0\r\n\r\n"
+
+/* RFC 5923: the certificate of whoever called us proves its name, its Via says
+ * where it listens and that it wants our requests here: no second link. */
 static void test_accepted_link_is_reused(void **state)
 {
+	static const struct {
+		const char *request, *host;
+		uint16_t port;
+		bool is_reused;
+	} rows[] = {
+		{ FROM("a.example"), "a.example", 0, false },
+		{ FROM("a.example;alias"), "a.example", 0, true },
+		{ FROM("a.example;alias"), "a.example", 5061, true },
+		/* Another port may be another server. */
+		{ FROM("a.example;alias"), "a.example", PORT_A, false },
+		{ FROM("a.example:5071;alias"), "a.example", PORT_A, true },
+		{ FROM("a.example:5071;alias"), "a.example", 5061, false },
+		/* What it says it is counts nothing. */
+		{ FROM("other.example;alias"), "other.example", 0, false },
+	};
 	struct world *w = *state;
-	struct sip_link *link = joined(w, "b.example", 0);
 
-	sip_link_send(link, SLICE(REQUEST(1)));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		teardown(state);
+		setup(state);
+		w = *state;
+		sip_link_send(joined(w, "b.example", 0),
+			      slice_of(rows[i].request));
+		run(w);
+		fixture_connect(&w->b, rows[i].host, rows[i].port);
+		run(w);
+		assert_int_equal(w->b.connected == w->b.link,
+				 rows[i].is_reused);
+	}
+}
+
+/* No certificate, or one that is not verified: what it says it is called
+ * does not matter. */
+static void test_accepted_link_without_proof(void **state)
+{
+	struct world *w = *state;
+	struct fixture_node c;
+	struct tls *tls;
+	struct sip_transport_options options = { .locate = &locate };
+
+	fixture_tls_lax(&w->base, &tls, "lax", "b.example localhost");
+	fixture_node_open_with(&c, &w->base, tls, PORT_C, &options);
+	sip_link_send(joined(w, "b.example", PORT_C),
+		      SLICE(FROM("a.example;alias")));
 	run(w);
-	fixture_connect(&w->b, "a.example", 0);
+	assert_non_null(c.link);
+	assert_false(sip_link_has_peer_name(c.link, SLICE("a.example")));
+	fixture_connect(&c, "a.example", 0);
 	run(w);
-	assert_non_null(w->b.connected);
-	assert_ptr_equal(w->b.connected, w->b.link);
-	/* Another port may be another server. */
-	fixture_connect(&w->b, "a.example", PORT_A);
+	assert_ptr_not_equal(c.connected, c.link);
+	fixture_node_close(&c);
+}
+
+static void test_ipv6(void **state)
+{
+	struct world *w = *state;
+	struct sip_transport_options options = { .locate = &locate };
+	struct fixture_node c;
+	struct tls *tls;
+
+	fixture_tls(&w->base, &tls, "six", "::1");
+	addr_parse(&options.listen.bind, SLICE("::1"), PORT_B);
+	fixture_node_open_with(&c, &w->base, tls, PORT_B, &options);
+	sip_link_send(joined(w, "::1", 0), SLICE(REQUEST(1)));
 	run(w);
-	assert_non_null(w->b.connected);
-	assert_ptr_not_equal(w->b.connected, w->b.link);
+	assert_int_equal(c.n, 1);
+	assert_string_equal(sip_link_sent_by(c.link), "[::1]:5061");
+	assert_ptr_equal(joined(w, "::1", 0), w->a.connected);
+	fixture_node_close(&c);
 }
 
 static void test_unreachable(void **state)
@@ -247,74 +310,6 @@ static void test_unreachable(void **state)
 		assert_int_equal(w->a.err, rows[i].err);
 		assert_true(w->a.why[0]);
 	}
-}
-
-static void test_ping_is_answered(void **state)
-{
-	struct world *w = *state;
-	struct fixture_peer peer;
-
-	fixture_peer_open(&peer, &w->a, "b.example", PORT_B);
-	fixture_peer_send(&peer, SLICE("\r\n\r\n"));
-	run(w);
-	assert_slice(buffer_slice(&peer.got), "\r\n");
-	fixture_peer_send(&peer, SLICE("\r\n\r"));
-	run(w);
-	assert_slice(buffer_slice(&peer.got), "\r\n");
-	fixture_peer_send(&peer, SLICE("\n"));
-	run(w);
-	assert_slice(buffer_slice(&peer.got), "\r\n\r\n");
-	fixture_peer_send(&peer, SLICE("\r\n" REQUEST(1) "\r\n"));
-	run(w);
-	assert_slice(buffer_slice(&peer.got), "\r\n\r\n");
-	assert_int_equal(w->b.n, 1);
-	fixture_peer_close(&peer);
-}
-
-/* sipp's way: it never answers, and stays. */
-static void test_silent_peer_is_kept(void **state)
-{
-	struct world *w = *state;
-	struct fixture_peer peer;
-
-	fixture_peer_open(&peer, &w->a, "b.example", PORT_B);
-	fixture_peer_send(&peer, SLICE(REQUEST(1)));
-	loop_advance_ms(w->base.loop, 29000);
-	assert_int_equal(peer.got.len, 0);
-	loop_advance_ms(w->base.loop, 1000);
-	assert_slice(buffer_slice(&peer.got), "\r\n\r\n");
-	loop_advance_ms(w->base.loop, 600 * 1000);
-	assert_int_equal(peer.got.len, 4 * 21);
-	assert_int_equal(w->b.ended, 0);
-	fixture_peer_close(&peer);
-}
-
-static void test_peer_that_stops_answering(void **state)
-{
-	struct world *w = *state;
-	struct fixture_peer peer;
-
-	fixture_peer_open(&peer, &w->a, "b.example", PORT_B);
-	fixture_peer_send(&peer, SLICE(REQUEST(1)));
-	loop_advance_ms(w->base.loop, 30000);
-	fixture_peer_send(&peer, SLICE("\r\n"));
-	loop_advance_ms(w->base.loop, 39000);
-	assert_int_equal(w->b.ended, 0);
-	loop_advance_ms(w->base.loop, 1000);
-	assert_int_equal(w->b.ended, 1);
-	assert_int_equal(w->b.end_err, -ETIMEDOUT);
-	fixture_peer_close(&peer);
-}
-
-static void test_two_transports_keep_each_other(void **state)
-{
-	struct world *w = *state;
-
-	joined(w, "b.example", 0);
-	sip_link_send(w->a.connected, SLICE(REQUEST(1)));
-	loop_advance_ms(w->base.loop, 3600 * 1000);
-	assert_int_equal(w->a.ended + w->b.ended, 0);
-	assert_int_equal(w->b.n, 1);
 }
 
 static void test_half_a_message(void **state)
@@ -369,9 +364,6 @@ static void test_not_answered(void **state)
 		"CSeq: 1 BYE\r\nContent-Length: 0\r\n\r\n",
 		"SIP/2.0 200 OK\r\n" HEAD "CSeq: x\r\nContent-Length: 0\r\n"
 		"\r\n",
-		"OPTIONS sip:b SIP/2.0\r\nVia: SIP/2.0/TLS\r\n"
-		"From: <sip:a@b>\r\nTo: <sip:a@b>\r\nCall-ID: 1\r\n"
-		"CSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n",
 	};
 	struct world *w = *state;
 	struct sip_transport_stats stats;
@@ -505,6 +497,29 @@ static void test_close_at_any_moment(void **state)
 	}
 }
 
+/* CVE-2021-32686: the side that listens goes at each moment of a handshake. */
+static void test_listener_closes_in_a_handshake(void **state)
+{
+	struct world *w = *state;
+	struct fixture_node c;
+
+	sim_set_delay_us(w->base.loop, 1000);
+	for (unsigned ms = 0; ms < 12; ms++) {
+		fixture_node_open(&c, &w->base, "b.example", PORT_C, &locate);
+		fixture_connect(&w->a, "b.example", PORT_C);
+		loop_advance_ms(w->base.loop, ms);
+		if (ms & 1)
+			sip_transport_stop_listening(c.transport);
+		else
+			sip_transport_close(&c.transport);
+		loop_advance_ms(w->base.loop, 10000);
+		assert_int_equal(w->a.outcomes, ms + 1);
+		fixture_node_close(&c);
+		run(w);
+		assert_null(w->a.connected);
+	}
+}
+
 static void test_close_inside_message(void **state)
 {
 	struct world *w = *state;
@@ -590,11 +605,9 @@ int main(void)
 		T(test_reload_retires_links),
 		T(test_a_link_that_did_not_answer),
 		T(test_accepted_link_is_reused),
+		T(test_accepted_link_without_proof),
+		T(test_ipv6),
 		T(test_unreachable),
-		T(test_ping_is_answered),
-		T(test_silent_peer_is_kept),
-		T(test_peer_that_stops_answering),
-		T(test_two_transports_keep_each_other),
 		T(test_half_a_message),
 		T(test_bad_request_is_answered),
 		T(test_not_answered),
@@ -603,6 +616,7 @@ int main(void)
 		T(test_cut_link),
 		T(test_cut_while_connecting),
 		T(test_close_at_any_moment),
+		T(test_listener_closes_in_a_handshake),
 		T(test_close_inside_message),
 		T(test_stop_listening),
 		T(test_sent_by_public_address),

@@ -15,17 +15,24 @@ static void test_requests_outside_a_dialog(void **state)
 		const char *method, *headers, *body, *answer;
 	} rows[] = {
 		{ "OPTIONS", "", "", "200" },
-		{ "OPTIONS", "Require: timer\r\n", "", "420" },
+		{ "OPTIONS", "Require: timer\r\n", "", "200" },
+		{ "OPTIONS", "Require: foo\r\n", "", "420" },
+		{ "OPTIONS", "Require:\r\n", "", "200" },
+		{ "OPTIONS", "Require: ,\r\n", "", "200" },
+		{ "OPTIONS", "Proxy-Require: foo\r\n", "", "200" },
+		{ "CANCEL", "Require: foo\r\n", "", "481" },
 		{ "BYE", "", "", "481" },
 		{ "UPDATE", "", "", "481" },
 		{ "CANCEL", "", "", "481" },
-		{ "REFER", "", "", "405" },
-		{ "NOTIFY", "", "", "405" },
+		{ "REFER", "Refer-To: <sip:a@b.test>\r\n", "", "403" },
+		{ "NOTIFY", "Event: refer\r\n", "", "481" },
 		{ "INFO", "", "", "405" },
+		{ "SUBSCRIBE", "Event: presence\r\n", "", "405" },
+		{ "PUBLISH", "Event: presence\r\n", "", "405" },
 		{ "PRACK", "", "", "405" },
 		{ "REGISTER", "", "", "405" },
 		{ "MESSAGE", "", "", "405" },
-		{ "FROB", "", "", "405" },
+		{ "FROB", "Require: foo\r\n", "", "501" },
 		{ "ACK", "", "", "" },
 		{ "INVITE", "Require: 100rel\r\n", "x", "420" },
 		{ "INVITE", "Content-Type: text/plain\r\n", "x", "415" },
@@ -46,6 +53,8 @@ static void test_requests_outside_a_dialog(void **state)
 
 static void test_what_answers_carry(void **state)
 {
+	static const char *const extensions[] = { "timer", "replaces",
+						  "norefersub", "nosub" };
 	struct world *w = *state;
 	const struct sip_message *answer;
 
@@ -53,20 +62,60 @@ static void test_what_answers_carry(void **state)
 	raw_request(&w->raw, "OPTIONS", "", "");
 	answer = raw_expect(&w->raw, "200");
 	assert_slice(message_value(answer, "Allow"),
-		     "INVITE, ACK, BYE, CANCEL, OPTIONS, UPDATE");
+		     "INVITE, ACK, BYE, CANCEL, OPTIONS, UPDATE, REFER, "
+		     "NOTIFY");
 	assert_slice(message_value(answer, "Accept"), "application/sdp");
-	assert_non_null(message_value(answer, "Supported").ptr);
+	assert_slice(message_value(answer, "Allow-Events"), "refer");
+	for (size_t i = 0; i < 4; i++)
+		assert_true(sip_message_has_token(answer, SIP_H_SUPPORTED,
+						  slice_of(extensions[i])));
+	assert_false(sip_message_has_token(answer, SIP_H_SUPPORTED,
+					   SLICE("100rel")));
 	assert_true(answer->common.to.tag.len > 0);
 	raw_request(&w->raw, "INFO", "", "");
 	assert_non_null(message_value(raw_expect(&w->raw, "405"), "Allow").ptr);
-	raw_request(&w->raw, "INVITE", "Require: 100rel, timer\r\n", "x");
-	assert_true(sip_message_has_token(raw_expect(&w->raw, "420"),
-					  SIP_H_UNSUPPORTED, SLICE("100rel")));
-	assert_true(sip_message_has_token(w->raw.message, SIP_H_UNSUPPORTED,
-					  SLICE("timer")));
+	raw_request(&w->raw, "INVITE",
+		    "Require: 100rel, Timer\r\nRequire: foo, replaces\r\n",
+		    "x");
+	answer = raw_expect(&w->raw, "420"); /* names what we lack, alone */
+	assert_slice(sip_message_header(answer, SIP_H_UNSUPPORTED, 0)->value,
+		     "100rel");
+	assert_slice(sip_message_header(answer, SIP_H_UNSUPPORTED, 1)->value,
+		     "foo");
+	assert_null(sip_message_header(answer, SIP_H_UNSUPPORTED, 2));
 	raw_request(&w->raw, "INVITE", "Content-Type: text/plain\r\n", "x");
 	assert_slice(message_value(raw_expect(&w->raw, "415"), "Accept"),
 		     "application/sdp");
+}
+
+static void test_methods_inside_a_dialog(void **state)
+{
+	static const struct {
+		const char *method, *headers, *answer;
+	} rows[] = {
+		{ "OPTIONS", "", "200" },
+		{ "UPDATE", "Require: foo\r\n", "420" },
+		{ "UPDATE", "Require: timer\r\n", "200" },
+		{ "INFO", "", "405" },
+		{ "MESSAGE", "", "405" },
+		{ "SUBSCRIBE", "Event: refer\r\n", "405" },
+		{ "PUBLISH", "", "405" },
+		{ "PRACK", "RAck: 1 1 INVITE\r\n", "405" },
+		{ "REGISTER", "", "405" },
+		{ "FROB", "", "501" },
+	};
+	struct world *w = *state;
+
+	raw_make_call(w);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		raw_request(&w->raw, rows[i].method, rows[i].headers, "");
+		raw_expect(&w->raw, rows[i].answer);
+		if (strcmp(rows[i].answer, "405") == 0)
+			assert_non_null(
+				message_value(w->raw.message, "Allow").ptr);
+		raw_expect_none(&w->raw);
+	}
+	expect_log(&w->near, "");
 }
 
 static void test_who_calls_whom(void **state)
@@ -358,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		with_world(test_requests_outside_a_dialog),
 		with_world(test_what_answers_carry),
+		with_world(test_methods_inside_a_dialog),
 		with_world(test_who_calls_whom),
 		with_world(test_contact_is_sips_when_asked_so),
 		with_world(test_from_host_must_be_one),
