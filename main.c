@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "agent/call/dispatch.h"
 #include "agent/service.h"
+#include "agent/service_check.h"
 #include "core/config.h"
 #include "core/log.h"
 #include "core/loop.h"
@@ -104,6 +105,8 @@ static int open_http_tls(struct house *house, struct buffer *why)
 
 	if (!config_bool(config, "http.tls"))
 		return 0;
+	if (service_check_certificate(config, "http", why))
+		return -EINVAL;
 	return tls_open(&house->http_tls, &tls, why);
 }
 

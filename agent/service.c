@@ -6,14 +6,20 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "agent/call/dispatch.h"
+#include "agent/call/health.h"
+#include "agent/call/inbound.h"
+#include "agent/call/trace.h"
 #include "agent/call/webhook.h"
 #include "agent/engine/model.h"
 #include "agent/engine/speech.h"
+#include "agent/service_check.h"
 #include "core/config.h"
 #include "core/fetch.h"
+#include "core/log.h"
 #include "core/loop.h"
 #include "core/secret.h"
 #include "core/tls.h"
+#include "core/udp.h"
 #include "core/work.h"
 #include "media/codec.h"
 #include "media/stream.h"
@@ -21,8 +27,7 @@
 #include "store/orgs.h"
 #include "store/store.h"
 
-/* So that no single host can take every seat for SIP. */
-enum { SIP_LINKS_PER_ADDRESS = 128 };
+enum { SPARE_SESSIONS = 64 };
 
 static const char *or_null(const char *text)
 {
@@ -129,6 +134,50 @@ static int parse_address(struct addr *out, const struct config *config,
 	return -EINVAL;
 }
 
+/* Found now and not with the first call. */
+static int try_address(struct service *service, const struct addr *bind,
+		       const char *key, struct buffer *why)
+{
+	const char *text = config_text(service->config, key);
+	struct addr probe = *bind;
+	struct udp *udp;
+	int err;
+
+	if (addr_is_any(bind) &&
+	    !config_text(service->config, "media.public_address")[0]) {
+		buffer_printf(why,
+			      "%s: %s is every address: set "
+			      "media.public_address to the one that callers "
+			      "can reach",
+			      key, text);
+		return -EINVAL;
+	}
+	addr_set_port(&probe, 0);
+	err = udp_open(&udp, service->loop, &probe);
+	if (err)
+		buffer_printf(why,
+			      "%s: audio cannot use %s, which must be an "
+			      "address of this machine: %s",
+			      key, text, strerror(-err));
+	else
+		udp_close(&udp);
+	return err;
+}
+
+/* Calls that find no port would be refused one by one. */
+static void compare_ports(const struct service *service)
+{
+	int64_t calls = config_number(service->config, "agent.max_calls");
+	struct media_stats media;
+
+	media_stats(service->media, &media);
+	if (calls > media.ports_free)
+		log_warn("main", NULL,
+			 "agent.max_calls is %lld, but media.port_min to "
+			 "media.port_max have ports for %u calls",
+			 (long long)calls, media.ports_free);
+}
+
 static int open_media(struct service *service, struct buffer *why)
 {
 	const struct config *config = service->config;
@@ -155,10 +204,14 @@ static int open_media(struct service *service, struct buffer *why)
 	if (!err && options.public_address)
 		err = parse_address(&announced, config, "media.public_address",
 				    why);
+	if (!err)
+		err = try_address(service, &options.bind, key, why);
 	if (err)
 		return err;
 	err = media_open(&service->media, &options);
-	if (err)
+	if (!err)
+		compare_ports(service);
+	else
 		buffer_printf(why,
 			      "media cannot be opened: %s; ports are "
 			      "media.port_min to media.port_max within 16384 "
@@ -193,10 +246,26 @@ static int open_agent(struct service *service, struct buffer *why)
 			      strerror(errno));
 		return err;
 	}
+	call_traces_open(&service->traces, service);
 	err = webhook_open(&service->webhook, service);
 	if (!err)
 		err = dispatch_open(&service->dispatch, service);
 	return err;
+}
+
+static int check_networks(const struct config *config, struct buffer *why)
+{
+	static const char key[] = "sip.allowed_networks";
+	struct slice bad =
+		inbound_bad_network(slice_of(config_text(config, key)));
+
+	if (!bad.len)
+		return 0;
+	buffer_printf(why,
+		      "%s: \"%.*s\" is no network: wanted are addresses or "
+		      "prefixes like 192.0.2.0/24, with commas between them",
+		      key, (int)bad.len, bad.ptr);
+	return -EINVAL;
 }
 
 static int open_sip(struct service *service, struct buffer *why)
@@ -217,11 +286,20 @@ static int open_sip(struct service *service, struct buffer *why)
 	};
 	struct ua_options options = {
 		.domain = config_text(config, "sip.domain"),
+		/* A transfer has two; dispatch counts the calls. */
 		.max_sessions =
-			(unsigned)config_number(config, "agent.max_calls"),
+			2 * (unsigned)config_number(config, "agent.max_calls") +
+			SPARE_SESSIONS,
+		.session_expires_s = (uint32_t)config_number(
+			config, "sip.session_expires_s"),
 	};
-	int err = tls_open(&service->sip_tls, &tls, why);
+	int err = check_networks(config, why);
 
+	service_set_sip(&tls, &options, config);
+	if (!err)
+		err = service_check_sip(config, why);
+	if (!err)
+		err = tls_open(&service->sip_tls, &tls, why);
 	if (!err)
 		err = parse_address(&options.transport.listen.bind, config,
 				    "sip.listen", why);
@@ -229,7 +307,6 @@ static int open_sip(struct service *service, struct buffer *why)
 		return err;
 	addr_set_port(&options.transport.listen.bind,
 		      (uint16_t)config_number(config, "sip.port"));
-	options.transport.listen.max_per_address = SIP_LINKS_PER_ADDRESS;
 	options.transport.loop = service->loop;
 	options.transport.tls = service->sip_tls;
 	options.transport.public_address =
@@ -265,13 +342,17 @@ int service_start(struct service *service, struct buffer *why)
 	if (!err)
 		err = open_sip(service, why);
 	if (!err)
+		err = health_open(&service->health, service);
+	if (!err)
 		service->started_ms = loop_wall_ms(service->loop);
 	return err;
 }
 
 void service_close(struct service *service)
 {
+	health_close(&service->health);
 	dispatch_close(&service->dispatch);
+	call_traces_close(&service->traces);
 	webhook_close(&service->webhook);
 	if (service->ua)
 		ua_close(&service->ua);

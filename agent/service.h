@@ -22,6 +22,8 @@ struct service {
 	struct fetch *fetch; /* under the tenants' egress policy */
 	struct dispatch *dispatch;
 	struct webhook *webhook;
+	struct call_traces *traces; /* SIP messages of calls */
+	struct health *health; /* of the trunks */
 	const char *base_url; /* "https://127.0.0.1:8443", for links */
 	int64_t started_ms;
 };

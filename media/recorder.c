@@ -251,6 +251,11 @@ void recorder_add(struct recorder *recorder, uint64_t at_us,
 	add_frame(recorder, left, right);
 }
 
+void recorder_give(struct recorder *recorder, void *owner)
+{
+	recorder->owner = owner;
+}
+
 int64_t recorder_ms(const struct recorder *recorder)
 {
 	return (int64_t)(recorder->frames * (FRAME_US / 1000));

@@ -33,6 +33,8 @@ void recorder_open(struct recorder **out,
  * that did not come are filled with silence. */
 void recorder_add(struct recorder *recorder, uint64_t at_us,
 		  const int16_t *left, const int16_t *right);
+/* on_failed is told to somebody else from now on. */
+void recorder_give(struct recorder *recorder, void *owner);
 int64_t recorder_ms(const struct recorder *recorder);
 /* Queues the rest at once, so that a disk job queued after this call finds the
  * file complete; no callback after. */

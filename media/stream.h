@@ -43,6 +43,11 @@ int stream_take_answer(struct stream *stream, struct slice sdp);
 int stream_take_offer(struct stream *stream, struct slice sdp,
 		      struct buffer *answer);
 
+/* The call of from goes on over to: what is still to be said, the recording
+ * and the time of the last voice go along, so that what from's playout was is
+ * to's; from is left with to's, which has none. */
+void stream_take_over(struct stream *to, struct stream *from);
+
 /* What we say goes through here; lives as long as the stream. */
 struct playout *stream_playout(struct stream *stream);
 /* Queues key presses, '0'-'9' '*' '#' 'A'-'D'; 'w' is a pause of 0.5 s. */

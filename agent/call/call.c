@@ -5,15 +5,17 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "agent/call/headers.h"
 #include "agent/call/record.h"
+#include "agent/call/trace.h"
+#include "agent/call/transfer.h"
 #include "core/config.h"
 #include "core/json.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
-#include "core/time.h"
 #include "core/timer.h"
-#include "store/recordings.h"
+#include "sip/ua.h"
 
 static const char *const state_names[] = { "allocating", "dialing", "up",
 					   "closing",	 "storing", "done" };
@@ -65,142 +67,11 @@ static void on_event(void *owner, const struct timeline_event *event)
 	mem_free(payload);
 }
 
-/* ---- talk ---- */
-
-static void on_dialogue_end(void *owner, const char *why)
-{
-	struct call *call = owner;
-
-	log_info("call", call->row.id, "conversation over: %s", why);
-	call->outcome.ended_by = "ASSISTANT";
-	leg_hangup(call->leg, NULL);
-}
-
-static void on_max_duration(void *arg)
-{
-	struct call *call = arg;
-
-	log_info("call", call->row.id, "max_duration reached");
-	call->outcome.ended_by = "ASSISTANT";
-	leg_hangup(call->leg, NULL);
-}
-
-static void start_recording(struct call *call)
-{
-	const char *folder =
-		config_text(call->service->config, "recordings.path");
-	char *file = arena_printf(call->arena, "%s.wav", call->row.id);
-	char *path = arena_printf(call->arena, "%s/%s", folder, file);
-	struct recording_row row = { .call_id = call->row.id,
-				     .org_id = call->row.org_id,
-				     .file = file,
-				     .created_ms =
-					     call->row.times.answered_ms };
-	int err;
-
-	if (!json_is_true(json_object_get(call->prepared.settings, "record")))
-		return;
-	err = stream_record(leg_stream(call->leg), path);
-	if (err) {
-		log_error("call", call->row.id, "recording %s: %s", path,
-			  strerror(-err));
-		call->outcome.recording_failed = true;
-		return;
-	}
-	call->row.recording = file;
-	call->outcome.file = path;
-	recordings_put(call->service->store, &row, (struct store_reply){ 0 });
-}
-
-static json_t *init_members(const struct call *call)
-{
-	const char *pathway = json_str(call->prepared.settings, "pathway_id");
-	json_t *metadata = json_object_get(call->prepared.settings, "metadata");
-	json_t *init = json_object();
-
-	json_put_str(init, "pathway_id", pathway);
-	if (pathway)
-		json_put_int(init, "version", call->prepared.version);
-	if (metadata)
-		json_object_set(init, "metadata", metadata);
-	return init;
-}
-
-static int start_dialogue(struct call *call)
-{
-	const json_t *settings = call->prepared.settings;
-	json_t *threshold = json_object_get(settings, "interruption_threshold");
-	json_t *variables = prepare_variables(&call->prepared, &call->row);
-	json_t *init = init_members(call);
-	struct dialogue_options options = {
-		.loop = call->service->loop,
-		.speech = call->service->speech,
-		.stream = leg_stream(call->leg),
-		.call_id = call->row.id,
-		.settings = {
-			.voice = json_str(settings, "voice"),
-			.end_ms = (uint32_t)json_integer_value(threshold),
-			.block_interruptions = json_is_true(json_object_get(
-				settings, "block_interruptions")),
-			.wait_for_greeting = json_is_true(json_object_get(
-				settings, "wait_for_greeting")),
-		},
-		.pathway = {
-			.loop = call->service->loop,
-			.graph = call->prepared.graph,
-			.model = call->service->model,
-			.fetch = call->service->fetch,
-			.timeline = call->timeline,
-			.call_id = call->row.id,
-			.start_node_id = json_str(settings, "start_node_id"),
-			.variables = variables,
-			.init = init,
-			.timezone = json_str(settings, "timezone"),
-			.ignore_digits = json_is_true(json_object_get(
-				settings, "ignore_button_press")),
-		},
-	};
-	int err;
-
-	call->prepared.graph = NULL; /* the pathway owns it now */
-	err = dialogue_open(&call->dialogue, &options, on_dialogue_end, call);
-	json_decref(variables);
-	json_decref(init);
-	return err;
-}
-
-static void store_progress(struct call *call)
-{
-	struct arena *arena = arena_open();
-	struct call_row row = call->row;
-	struct record_input input = { .row = &row,
-				      .base_url = call->service->base_url };
-
-	record_render(&row, arena, &input);
-	calls_update(call->service->store, &row, (struct store_reply){ 0 });
-	arena_close(&arena);
-}
+/* ---- the leg ---- */
 
 static void on_up(void *owner)
 {
-	struct call *call = owner;
-	int err;
-
-	call_enter(call, CALL_UP);
-	call->row.times.answered_ms = loop_wall_ms(call->service->loop);
-	log_info("call", call->row.id, "answered");
-	start_recording(call);
-	store_progress(call);
-	call_notify(call, "connected", "Call connected");
-	timer_start(call->timer, call->prepared.max_ms, on_max_duration, call);
-	err = start_dialogue(call);
-	if (err) {
-		snprintf(call->outcome.error, sizeof(call->outcome.error),
-			 err == -ENOENT ? "start_node_id names no node of the "
-					  "pathway."
-					: "The conversation could not start.");
-		leg_hangup(call->leg, NULL);
-	}
+	call_up(owner);
 }
 
 static void on_frame(void *owner, const int16_t *samples, bool is_voice)
@@ -226,18 +97,32 @@ static void on_recording_failed(void *owner, const char *why)
 
 	log_error("call", call->row.id, "recording stopped: %s", why);
 	call->outcome.recording_failed = true;
+	call_store_progress(call);
+}
+
+static int on_refer(void *owner, const struct session_refer *refer)
+{
+	return transfer_by_refer(owner, refer);
+}
+
+static void on_refer_status(void *owner, int status, bool is_over)
+{
+	transfer_on_status(owner, status, is_over);
 }
 
 static void on_leg_end(void *owner, const struct leg_end *end)
 {
-	call_end(owner, end);
+	if (!transfer_outlives(owner, end))
+		call_end(owner, end);
 }
 
-static const struct leg_events leg_events = {
+const struct leg_events call_leg_events = {
 	.on_up = on_up,
 	.on_frame = on_frame,
 	.on_digit = on_digit,
 	.on_recording_failed = on_recording_failed,
+	.on_refer = on_refer,
+	.on_refer_status = on_refer_status,
 	.on_end = on_leg_end,
 };
 
@@ -250,31 +135,59 @@ static void fail_now(struct call *call, const char *why)
 	call_end(call, &end);
 }
 
+void call_invite(struct call *call, const struct prepared *prepared,
+		 struct session_call *invite)
+{
+	struct headers_source source = {
+		.loop = call->service->loop,
+		.row = &call->row,
+		.timezone = json_str(call->prepared.settings, "timezone"),
+	};
+	const json_t *live = call_variables(call);
+	json_t *variables =
+		live ? json_incref((json_t *)live)
+		     : prepare_variables(&call->prepared, &call->row);
+	struct headers_list headers;
+	int64_t ring_s =
+		config_number(call->service->config, "sip.ring_timeout_s");
+
+	source.variables = variables;
+	headers_write(&headers, call->arena, prepared->headers, &source);
+	json_decref(variables);
+	invite->trunk = &prepared->trunk;
+	invite->from_number = call_own_number(call);
+	invite->headers = headers.items;
+	invite->n_headers = headers.n;
+	invite->ring_timeout_ms = (uint32_t)ring_s * 1000;
+}
+
+static int find_graph_and_trunk(struct call *call)
+{
+	int err = prepare(&call->prepared, call->service, call->arena,
+			  &call->row);
+
+	return err ? err
+		   : prepare_trunk(&call->prepared, call->service, call->arena,
+				   &call->row);
+}
+
 static void dial(struct call *call)
 {
 	struct leg_env env = { .ua = call->service->ua,
-			       .media = call->service->media };
-	struct session_call invite = {
-		.trunk = &call->prepared.trunk,
-		.to_number = call->row.to,
-		.from_number = call->row.from,
-		.ring_timeout_ms =
-			(uint32_t)config_number(call->service->config,
-						"sip.ring_timeout_s") *
-			1000,
-	};
+			       .media = call->service->media,
+			       .trace = call->trace };
+	struct session_call invite = { .to_number = call->row.to };
 	int err;
 
 	call_enter(call, CALL_DIALING);
-	if (prepare(&call->prepared, call->service, call->arena, &call->row) ||
-	    prepare_trunk(&call->prepared, call->service, call->arena,
-			  &call->row)) {
+	if (find_graph_and_trunk(call)) {
 		fail_now(call, call->prepared.why);
 		return;
 	}
+	call_invite(call, &call->prepared, &invite);
 	log_info("call", call->row.id, "dialing %s from %s over %s",
 		 call->row.to, call->row.from, call->prepared.trunk.host);
-	err = leg_dial(&call->leg, &env, &invite, &leg_events, call);
+	err = leg_dial(&call->leg, &env, &invite, &call_leg_events, call);
 	if (err)
 		log_error("call", call->row.id, "cannot be set up: %s",
 			  strerror(-err));
@@ -326,6 +239,7 @@ static struct call *call_new(struct service *service,
 	call->prepared.settings = json_parse(slice_of(row->request), NULL);
 	call->timer = timer_new(service->loop);
 	call->timeline = timeline_open(service->loop, on_event, call);
+	call->trace = call_trace_open(service, call->row.id);
 	call->outcome.recorded_ms = -1;
 	call->life.done = on_done;
 	call->life.owner = owner;
@@ -355,7 +269,9 @@ int call_take(struct call **out, struct service *service,
 	      void *owner)
 {
 	struct call *call = call_new(service, incoming->row, on_done, owner);
-	struct leg_env env = { .ua = service->ua, .media = service->media };
+	struct leg_env env = { .ua = service->ua,
+			       .media = service->media,
+			       .trace = call->trace };
 	struct leg_incoming leg = { .session = incoming->session,
 				    .offer = incoming->offer };
 	struct arena *arena = arena_open();
@@ -364,18 +280,21 @@ int call_take(struct call **out, struct service *service,
 				      .base_url = service->base_url };
 	int status = 500;
 
+	call->mapped = json_incref(incoming->variables);
 	call_enter(call, CALL_DIALING);
 	if (prepare(&call->prepared, service, call->arena, &call->row))
 		log_warn("call", call->row.id, "refused: %s",
 			 call->prepared.why);
 	else
-		status = leg_take(&call->leg, &env, &leg, &leg_events, call);
+		status = leg_take(&call->leg, &env, &leg, &call_leg_events,
+				  call);
 	if (!status) {
 		record_render(&insert, arena, &input);
 		calls_insert(service->store, &insert,
 			     (struct store_reply){ 0 });
 		*out = call;
 	} else {
+		call_trace_forget(&call->trace);
 		call_close(&call);
 		*out = NULL;
 	}
@@ -401,8 +320,7 @@ void call_stop(struct call *call, const char *message)
 		if (message && call->state == CALL_DIALING)
 			snprintf(call->outcome.error,
 				 sizeof(call->outcome.error), "%s", message);
-		call->outcome.ended_by = "ASSISTANT";
-		leg_hangup(call->leg, NULL);
+		call_hangup(call, message ? 503 : 0, message);
 		break;
 	case CALL_CLOSING:
 	case CALL_STORING:
@@ -417,6 +335,7 @@ void call_free_if_idle(struct call *call)
 		return;
 	timeline_close(&call->timeline);
 	timer_close(&call->timer);
+	json_decref(call->mapped);
 	mem_free(call->outcome.summary);
 	json_decref(call->outcome.latency);
 	json_decref(call->outcome.media);
@@ -435,7 +354,9 @@ void call_close(struct call **closing)
 	*closing = NULL;
 	model_cancel(&call->question);
 	dialogue_close(&call->dialogue);
+	transfer_close(&call->transfer);
 	leg_close(&call->leg);
+	call_trace_release(&call->trace);
 	timer_stop(call->timer);
 	call->life.is_closed = true;
 	call_free_if_idle(call);
@@ -458,13 +379,26 @@ const json_t *call_variables(const struct call *call)
 	return call->outcome.variables;
 }
 
-const json_t *call_latency(const struct call *call)
+bool call_needs_port(const struct call *call)
 {
-	return call->outcome.latency;
+	return call->state == CALL_ALLOCATING;
 }
 
-bool call_has_failed(const struct call *call)
+const char *call_own_number(const struct call *call)
 {
-	return call->outcome.status &&
-	       strcmp(call->outcome.status, "completed") != 0;
+	return call->row.inbound ? call->row.to : call->row.from;
+}
+
+int call_replace(struct call *call, struct session *session,
+		 const struct ua_invite *invite)
+{
+	struct leg_incoming incoming = { .session = session,
+					 .offer = invite->offer };
+
+	return transfer_by_invite(call, &incoming, invite->from_number);
+}
+
+bool call_has_session(const struct call *call, const struct session *session)
+{
+	return call->leg && leg_session(call->leg) == session;
 }

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include "agent/call/call_priv.h"
 #include "agent/call/record.h"
+#include "agent/call/trace.h"
+#include "agent/call/transfer.h"
 #include "agent/call/webhook.h"
 #include "core/id.h"
 #include "core/json.h"
@@ -19,7 +21,11 @@
 #include "store/outbox.h"
 #include "store/recordings.h"
 
-enum { CLOSING_MAX_MS = 10 * 1000, STORE_RETRY_MS = 1000 };
+enum {
+	CLOSING_MAX_MS = 10 * 1000,
+	STORE_RETRY_MS = 1000,
+	COMPLAINT_MS = 60 * 1000 /* between two of the same call */
+};
 
 static void complete(struct call *call);
 
@@ -96,7 +102,6 @@ static void put_real(json_t *object, const char *key, double value)
 static json_t *media_json(const struct stream_report *report)
 {
 	json_t *media = json_object();
-	json_t *legs = json_array();
 
 	json_put_str(media, "codec", report->codec);
 	json_put_bool(media, "encrypted", true);
@@ -116,14 +121,24 @@ static json_t *media_json(const struct stream_report *report)
 	else
 		put_real(media, "rtt_ms", report->rtt_ms);
 	put_real(media, "mos", report->mos);
-	json_array_append_new(legs, media);
-	return legs;
+	return media;
+}
+
+void call_add_media(struct call *call)
+{
+	struct call_outcome *outcome = &call->outcome;
+	struct stream_report report;
+
+	stream_report(leg_stream(call->leg), &report);
+	if (!outcome->media)
+		outcome->media = json_array();
+	json_array_append_new(outcome->media, media_json(&report));
+	outcome->recorded_ms = report.recorded_ms;
 }
 
 static void gather(struct call *call)
 {
 	struct call_outcome *outcome = &call->outcome;
-	struct stream_report report;
 
 	if (call->dialogue) {
 		const struct pathway *pathway =
@@ -136,11 +151,8 @@ static void gather(struct call *call)
 						? "human"
 						: "unknown";
 	}
-	if (call->leg && call->row.times.answered_ms) {
-		stream_report(leg_stream(call->leg), &report);
-		outcome->media = media_json(&report);
-		outcome->recorded_ms = report.recorded_ms;
-	}
+	if (call->leg && call->row.times.answered_ms)
+		call_add_media(call);
 }
 
 /* ---- closing: disk and summary, side by side ---- */
@@ -249,6 +261,7 @@ void call_end(struct call *call, const struct leg_end *end)
 					   dialogue_pathway(call->dialogue)))
 				 : json_array();
 	dialogue_close(&call->dialogue);
+	transfer_close(&call->transfer);
 	leg_close(&call->leg);
 	log_info("call", call->row.id, "ended: %s %s", outcome->status,
 		 outcome->error);
@@ -269,6 +282,20 @@ static void post_done(void *arg)
 	call->life.done(call->life.owner, call);
 }
 
+/* A full disk may last, and every call that ends on it waits. */
+static void complain(struct call *call, int err)
+{
+	int64_t now_ms = loop_wall_ms(call->service->loop);
+
+	if (call->life.complained_ms &&
+	    now_ms - call->life.complained_ms < COMPLAINT_MS)
+		return;
+	call->life.complained_ms = now_ms;
+	log_error("call", call->row.id,
+		  "its end could not be stored (%s); trying again",
+		  strerror(-err));
+}
+
 static void on_store_retry(void *arg)
 {
 	complete(arg);
@@ -285,9 +312,7 @@ static void on_stored(void *owner, int err)
 	}
 	if (err && err != -EALREADY) {
 		call->life.is_missing |= err == -ENOENT;
-		log_error("call", call->row.id,
-			  "its end could not be stored (%s); trying again",
-			  strerror(-err));
+		complain(call, err);
 		timer_start(call->timer, STORE_RETRY_MS, on_store_retry, call);
 		return;
 	}
@@ -424,11 +449,14 @@ static void complete(struct call *call)
 		strcmp(outcome->status, "failed") ? "complete" : "call_error";
 	call->row.status = outcome->status;
 	end.row = call->row;
+	if (outcome->recording_failed)
+		end.row.recording = NULL;
 	record_render(&end.row, arena, &input);
 	end.webhook.body = end.row.body;
 	add_missing(call, &end, &events, arena);
 	if (call->life.is_missing)
 		insert_again(call, &end.row);
+	call_trace_flush(call->trace);
 	call->life.store_replies++;
 	calls_complete(call->service->store, &end,
 		       (struct store_reply){ on_stored, call });

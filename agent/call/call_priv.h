@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* agent/call/call_priv.h - shared by call.c (set-up and talk) and call_end.c
- * (how a call ends and is stored). */
+/* agent/call/call_priv.h - shared by call.c (set-up), call_talk.c (while it is
+ * up), transfer.c (its far end is replaced) and call_end.c (how it ends and is
+ * stored). */
 #pragma once
 #include "agent/call/call.h"
 #include "agent/call/leg.h"
@@ -27,11 +28,22 @@ struct call_outcome {
 	const char *ended_by; /* static or NULL */
 	char *summary; /* owned */
 	json_t *latency; /* owned */
-	json_t *media; /* owned */
+	json_t *media; /* owned: an array, one entry per leg; NULL: never up */
 	json_t *variables; /* owned */
 	const char *file; /* path of the recording, in the arena, or NULL */
 	int64_t recorded_ms, recorded_bytes;
 	bool recording_failed;
+};
+
+struct call_life {
+	call_done_fn *done;
+	void *owner;
+	unsigned store_replies; /* out with our address */
+	bool waits_disk;
+	bool lacks_events; /* some were not stored when they happened */
+	int64_t complained_ms; /* of a store that fails; 0: never */
+	bool is_missing; /* its row never reached the store */
+	bool is_closed; /* free once nothing is out */
 };
 
 struct call {
@@ -41,23 +53,34 @@ struct call {
 	struct prepared prepared;
 	struct timeline *timeline; /* owned */
 	struct leg *leg; /* owned; NULL before and after */
+	struct transfer *transfer; /* owned; NULL: none under way */
+	json_t *mapped; /* owned: variables out of headers; NULL: none */
+	struct call_trace *trace; /* lent: ends by itself; NULL: none */
 	struct dialogue *dialogue; /* owned; only when UP */
 	struct timer *timer; /* owned: max_duration, then deadlines */
 	struct model_call *question; /* owned: the summary */
 	enum call_state state;
 	struct call_outcome outcome;
-	struct {
-		call_done_fn *done;
-		void *owner;
-		unsigned store_replies; /* out with our address */
-		bool waits_disk;
-		bool lacks_events; /* some were not stored when they happened */
-		bool is_missing; /* its row never reached the store */
-		bool is_closed; /* free once nothing is out */
-	} life;
+	struct call_life life;
 };
 
 void call_enter(struct call *call, enum call_state next);
+extern const struct leg_events call_leg_events;
+/* What an INVITE over the prepared trunk says besides its callee; texts in the
+ * call's arena and the caller's prepared. */
+void call_invite(struct call *call, const struct prepared *prepared,
+		 struct session_call *invite);
+
+/* call_talk.c */
+void call_up(struct call *call); /* answered */
+/* As leg_hangup(), also when only a transfer keeps the call. Last: it may be
+ * the end. */
+void call_hangup(struct call *call, int code, const char *text);
+void call_store_progress(struct call *call);
+
+/* call_end.c */
+/* What the leg's stream did goes into the record. */
+void call_add_media(struct call *call);
 /* The leg is over or never was: gathers what it leaves and closes it. */
 void call_end(struct call *call, const struct leg_end *end);
 /* Stores an in-call webhook event when the client asked for its group. */

@@ -7,7 +7,10 @@
 #include <string.h>
 #include "agent/call/call.h"
 #include "agent/call/closing.h"
+#include "agent/call/dispatch_stats.h"
 #include "agent/call/inbound.h"
+#include "agent/call/load.h"
+#include "agent/call/waiters.h"
 #include "agent/call/webhook.h"
 #include "core/config.h"
 #include "core/json.h"
@@ -19,13 +22,7 @@
 #include "store/calls.h"
 #include "store/orgs.h"
 
-enum { READ_RETRY_MS = 5000, STOPS_MAX = 8 };
-
-/* Who wants to know of a call's end. */
-struct waiters {
-	struct store_reply reply[STOPS_MAX];
-	size_t n;
-};
+enum { READ_RETRY_MS = 5000 };
 
 struct live {
 	struct dispatch *dispatch; /* borrowed: owns us */
@@ -49,6 +46,7 @@ struct dispatch {
 	struct service *service; /* borrowed: outlives us */
 	struct timer *timer; /* owned: the next pump */
 	struct timer *deadline; /* owned: end of the drain */
+	struct load *load; /* owned */
 	struct live *lives; /* owned */
 	struct settle *settles; /* owned */
 	struct {
@@ -58,8 +56,6 @@ struct dispatch {
 	} drain;
 	struct dispatch_stats stats;
 };
-
-static void pump(void *arg);
 
 static struct live *find(const struct dispatch *dispatch, const char *id)
 {
@@ -80,46 +76,7 @@ static struct settle *find_settle(const struct dispatch *dispatch,
 	return settle;
 }
 
-/* False: too many wait already. */
-static bool wait_for(struct waiters *waiters, struct store_reply reply)
-{
-	if (waiters->n == STOPS_MAX)
-		return false;
-	if (reply.done)
-		waiters->reply[waiters->n++] = reply;
-	return true;
-}
-
-static void tell(const struct waiters *waiters, int err)
-{
-	for (size_t i = 0; i < waiters->n; i++)
-		waiters->reply[i].done(waiters->reply[i].owner, err);
-}
-
 /* ---- a live call ends ---- */
-
-static void count_turns(struct dispatch *dispatch, const json_t *latency)
-{
-	static const int64_t bounds[] = {
-		100, 200, 400, 700, 1000, 1500, 3000
-	};
-	json_t *turns = json_object_get(latency, "per_turn");
-	size_t i, bucket;
-	json_t *turn;
-
-	json_array_foreach(turns, i, turn)
-	{
-		int64_t ms = json_integer_value(json_object_get(turn, "total"));
-
-		bucket = 0;
-		while (bucket < sizeof(bounds) / sizeof(*bounds) &&
-		       ms > bounds[bucket])
-			bucket++;
-		dispatch->stats.turn_bucket[bucket]++;
-		dispatch->stats.turns++;
-		dispatch->stats.turn_ms_total += (uint64_t)ms;
-	}
-}
 
 static void check_idle(struct dispatch *dispatch)
 {
@@ -142,13 +99,11 @@ static void on_call_done(void *owner, struct call *call)
 	while (*at != live)
 		at = &(*at)->next;
 	*at = live->next;
-	dispatch->stats.completed++;
-	dispatch->stats.failed += call_has_failed(call);
-	count_turns(dispatch, call_latency(call));
+	dispatch_stats_add(&dispatch->stats, call);
 	call_close(&live->call);
 	mem_free(live);
 	dispatch_wake(dispatch);
-	tell(&waiters, 0);
+	waiters_tell(&waiters, 0);
 	check_idle(dispatch);
 }
 
@@ -178,11 +133,21 @@ unsigned dispatch_live(const struct dispatch *dispatch, const char *org_id)
 	return n;
 }
 
-static bool is_full(const struct dispatch *dispatch)
+static bool is_full(struct dispatch *dispatch)
 {
-	return dispatch_live(dispatch, NULL) >=
-	       (unsigned)config_number(dispatch->service->config,
-				       "agent.max_calls");
+	struct load_demand demand = { 0 };
+
+	for (struct live *live = dispatch->lives; live; live = live->next) {
+		demand.live++;
+		demand.coming += call_needs_port(live->call);
+	}
+	return load_check(dispatch->load, &demand) != LOAD_FINE;
+}
+
+/* What held calls back is over. */
+static void on_relief(void *owner)
+{
+	dispatch_wake(owner);
 }
 
 /* Dials the organisation's next calls until its plan or the house is full. 0,
@@ -284,7 +249,7 @@ static void on_settled(void *owner, int err)
 		return;
 	webhook_wake(dispatch->service->webhook);
 	dispatch_wake(dispatch);
-	tell(&waiters, err == -EALREADY ? 0 : err);
+	waiters_tell(&waiters, err == -EALREADY ? 0 : err);
 }
 
 static void on_answer_due(void *arg)
@@ -295,7 +260,7 @@ static void on_answer_due(void *arg)
 
 	unlist(settle);
 	settle_free(settle);
-	tell(&waiters, err);
+	waiters_tell(&waiters, err);
 }
 
 static struct settle *settle_new(struct dispatch *dispatch, const char *id,
@@ -306,7 +271,7 @@ static struct settle *settle_new(struct dispatch *dispatch, const char *id,
 	*settle = (struct settle){ .dispatch = dispatch,
 				   .next = dispatch->settles,
 				   .id = mem_dup_str(id) };
-	wait_for(&settle->waiters, reply);
+	waiters_add(&settle->waiters, reply);
 	dispatch->settles = settle;
 	return settle;
 }
@@ -367,7 +332,7 @@ static void stop_stored(struct dispatch *dispatch, const char *org_id,
 		answer_later(dispatch, reply, err);
 	else if (!settling)
 		complete(dispatch, &row, reply);
-	else if (!wait_for(&settling->waiters, reply))
+	else if (!waiters_add(&settling->waiters, reply))
 		answer_later(dispatch, reply, -EBUSY);
 	arena_close(&arena);
 }
@@ -381,38 +346,65 @@ void dispatch_stop(struct dispatch *dispatch, const char *org_id,
 		stop_stored(dispatch, org_id, id, reply);
 		return;
 	}
-	if (!wait_for(&live->waiters, reply))
+	if (!waiters_add(&live->waiters, reply))
 		answer_later(dispatch, reply, -EBUSY);
 	call_stop(live->call, NULL);
+}
+
+/* An INVITE with Replaces: no new call. */
+static int replace(struct dispatch *dispatch, struct arena *arena,
+		   struct session *session, const struct ua_invite *invite)
+{
+	struct live *live = dispatch->lives;
+	int status;
+
+	while (live && !call_has_session(live->call, invite->replaces))
+		live = live->next;
+	if (!live)
+		return 481;
+	status = inbound_may_replace(dispatch->service, arena, invite,
+				     live->call);
+	return status ? status : call_replace(live->call, session, invite);
+}
+
+static int take(struct dispatch *dispatch, struct arena *arena,
+		struct session *session, const struct ua_invite *invite)
+{
+	struct inbound_call inbound;
+	struct call_incoming incoming = { .session = session,
+					  .offer = invite->offer,
+					  .row = &inbound.row };
+	struct live *live;
+	int status = inbound_route(&inbound, dispatch->service, arena, invite);
+
+	if (!status && dispatch->drain.is_on)
+		status = 503;
+	if (!status && is_full(dispatch))
+		status = load_refuse(dispatch->load);
+	if (!status &&
+	    dispatch_live(dispatch, inbound.row.org_id) >= inbound.concurrency)
+		status = 486;
+	if (status)
+		return status;
+	live = add_live(dispatch);
+	incoming.variables = inbound_variables(&inbound, invite);
+	status = call_take(&live->call, dispatch->service, &incoming,
+			   on_call_done, live);
+	json_decref(incoming.variables);
+	if (status)
+		mem_free(live);
+	else
+		enlist(live);
+	return status;
 }
 
 int dispatch_on_invite(void *owner, struct session *session,
 		       const struct ua_invite *invite)
 {
-	struct dispatch *dispatch = owner;
-	struct service *service = dispatch->service;
 	struct arena *arena = arena_open();
-	struct inbound_call inbound = { 0 };
-	struct call_incoming incoming = { .session = session,
-					  .offer = invite->offer,
-					  .row = &inbound.row };
-	struct live *live = NULL;
-	int status = inbound_route(&inbound, service, arena, invite);
+	int status = invite->replaces ? replace(owner, arena, session, invite)
+				      : take(owner, arena, session, invite);
 
-	if (!status && (dispatch->drain.is_on || is_full(dispatch)))
-		status = 503;
-	if (!status &&
-	    dispatch_live(dispatch, inbound.row.org_id) >= inbound.concurrency)
-		status = 486;
-	if (!status) {
-		live = add_live(dispatch);
-		status = call_take(&live->call, service, &incoming,
-				   on_call_done, live);
-	}
-	if (!status)
-		enlist(live);
-	else
-		mem_free(live);
 	arena_close(&arena);
 	return status;
 }
@@ -424,6 +416,7 @@ int dispatch_open(struct dispatch **out, struct service *service)
 	dispatch->service = service;
 	dispatch->timer = timer_new(service->loop);
 	dispatch->deadline = timer_new(service->loop);
+	load_open(&dispatch->load, service, on_relief, dispatch);
 	*out = dispatch;
 	recover(dispatch);
 	dispatch_wake(dispatch);
@@ -480,6 +473,7 @@ void dispatch_close(struct dispatch **closing)
 	}
 	timer_close(&dispatch->timer);
 	timer_close(&dispatch->deadline);
+	load_close(&dispatch->load);
 	mem_free(dispatch);
 	*closing = NULL;
 }
@@ -496,4 +490,5 @@ void dispatch_stats(const struct dispatch *dispatch, struct dispatch_stats *out)
 {
 	*out = dispatch->stats;
 	out->live = dispatch_live(dispatch, NULL);
+	load_stats(dispatch->load, &out->load);
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include <jansson.h>
 #include <stdbool.h>
+#include "agent/call/load.h"
 #include "agent/service.h"
 #include "store/store.h"
 
@@ -41,6 +42,7 @@ struct dispatch_stats {
 	uint64_t turns;
 	uint64_t turn_ms_total; /* wire-to-wire latency summed */
 	uint64_t turn_bucket[8]; /* <=100,200,400,700,1000,1500,3000,inf */
+	struct load_stats load;
 };
 void dispatch_stats(const struct dispatch *dispatch,
 		    struct dispatch_stats *out);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/call/inbound.h"
 
+#include <string.h>
+#include "agent/call/call.h"
+#include "agent/call/headers.h"
 #include "agent/call/phone.h"
 #include "core/config.h"
 #include "core/id.h"
@@ -103,11 +106,24 @@ static void fill_row(struct inbound_call *out, struct service *service,
 	out->row.request = settings_of(arena, out->row.request, &org);
 }
 
-int inbound_route(struct inbound_call *out, struct service *service,
-		  struct arena *arena, const struct ua_invite *invite)
+static bool is_allowed(struct service *service, const struct trunk_row *trunk,
+		       const struct ua_invite *invite)
 {
 	const char *networks =
 		config_text(service->config, "sip.allowed_networks");
+	char peer[ADDR_TEXT_SIZE];
+
+	if (is_in_networks(slice_of(networks), &invite->peer) &&
+	    is_in_options(trunk->options, &invite->peer))
+		return true;
+	log_warn("sip", NULL, "%s may not call %s: not an allowed network",
+		 addr_text(&invite->peer, peer), trunk->number);
+	return false;
+}
+
+int inbound_route(struct inbound_call *out, struct service *service,
+		  struct arena *arena, const struct ua_invite *invite)
+{
 	struct trunk_row key = { .direction = TRUNK_INBOUND };
 	struct trunk_row trunk;
 	char peer[ADDR_TEXT_SIZE];
@@ -120,14 +136,49 @@ int inbound_route(struct inbound_call *out, struct service *service,
 			 addr_text(&invite->peer, peer));
 		return 404;
 	}
-	if (!is_in_networks(slice_of(networks), &invite->peer) ||
-	    !is_in_options(trunk.options, &invite->peer)) {
-		log_warn("sip", NULL,
-			 "%s may not call %s: not an allowed "
-			 "network",
-			 addr_text(&invite->peer, peer), out->row.to);
+	if (!is_allowed(service, &trunk, invite))
 		return 403;
-	}
+	out->headers = trunk.headers;
 	fill_row(out, service, arena, &trunk);
 	return 0;
+}
+
+json_t *inbound_variables(const struct inbound_call *inbound,
+			  const struct ua_invite *invite)
+{
+	return headers_read(inbound->headers, invite->message, inbound->row.id);
+}
+
+int inbound_may_replace(struct service *service, struct arena *arena,
+			const struct ua_invite *invite, const struct call *call)
+{
+	struct trunk_row key = { .direction = TRUNK_INBOUND,
+				 .number = e164(arena, invite->to_number) };
+	struct trunk_row trunk;
+	int err = trunks_get(service->store, arena, &key, &trunk);
+
+	if (err) {
+		key.number = call_own_number(call);
+		err = trunks_get(service->store, arena, &key, &trunk);
+	}
+	if (!err && !strcmp(trunk.org_id, call_org_id(call)) &&
+	    is_allowed(service, &trunk, invite))
+		return 0;
+	log_warn("call", call_id(call), "may not be taken over by %s",
+		 invite->from_number);
+	return 403;
+}
+
+struct slice inbound_bad_network(struct slice list)
+{
+	struct addr any;
+
+	addr_parse(&any, SLICE("0.0.0.0"), 0);
+	while (list.len) {
+		struct slice network = slice_trim(slice_cut(&list, ','));
+
+		if (network.len && addr_in_network(&any, network) < 0)
+			return network;
+	}
+	return (struct slice){ 0 };
 }

@@ -3,13 +3,14 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
+#include "agent/call/trace.h"
 #include "core/buffer.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "media/stream.h"
+#include "sip/header.h"
 
-enum { SDP_MAX_BYTES = 16 * 1024 };
+enum { SDP_MAX_BYTES = 16 * 1024, REASON_MAX_BYTES = 512 };
 
 /* OPENING --answered, media agreed--> UP --> ENDED;  OPENING --> ENDED */
 enum state { OPENING, UP, ENDED };
@@ -23,7 +24,7 @@ struct leg {
 	bool has_answered_offer; /* incoming: media agreed before ACK */
 	bool was_up;
 	const char *failure; /* why we hung up ourselves; static text */
-	char message[240];
+	char message[LEG_MESSAGE_SIZE];
 };
 
 static void enter(struct leg *leg, enum state next)
@@ -40,107 +41,6 @@ static void enter(struct leg *leg, enum state next)
 		leg->was_up = true;
 }
 
-/* The words of the published API for final answers. */
-static const struct {
-	int code;
-	const char *status;
-	const char *message;
-} refusals[] = {
-	{ 404, "failed", "The number you dialed is not found." },
-	{ 484, "failed", "The number you dialed is not complete." },
-	{ 410, "failed", "The number you dialed is no longer in service." },
-	{ 480, "no-answer",
-	  "The number you dialed is temporarily unavailable." },
-	{ 408, "no-answer", "The number you dialed did not answer in time." },
-	{ 486, "busy",
-	  "The number you dialed is busy. Please try again later." },
-	{ 600, "busy",
-	  "The number you dialed is busy. Please try again later." },
-	{ 487, "canceled", "The call was canceled before it was answered." },
-	{ 603, "failed", "The call was declined." },
-	{ 607, "failed", "The call was rejected as unwanted." },
-	{ 608, "failed", "The call was rejected by the callee's network." },
-	{ 401, "failed",
-	  "The trunk asks for credentials: set sip_username and "
-	  "sip_password, or correct them." },
-	{ 407, "failed",
-	  "The trunk asks for credentials: set sip_username and "
-	  "sip_password, or correct them." },
-	{ 403, "failed", "The trunk has refused the call." },
-	{ 488, "failed", "The trunk does not accept our secure media (SRTP)." },
-	{ 503, "failed", "The trunk is out of service at the moment." },
-};
-
-static void explain_refusal(struct leg *leg, const struct session_end *from,
-			    struct leg_end *to)
-{
-	to->status = "failed";
-	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
-		if (refusals[i].code == from->code) {
-			to->status = refusals[i].status;
-			to->message = refusals[i].message;
-			return;
-		}
-	}
-	snprintf(leg->message, sizeof(leg->message),
-		 "The trunk answered %d %s.", from->code,
-		 from->reason ? from->reason : "");
-	to->message = leg->message;
-}
-
-static void explain_with(struct leg *leg, const char *what,
-			 const struct session_end *from, struct leg_end *to)
-{
-	to->status = "failed";
-	snprintf(leg->message, sizeof(leg->message), "%s: %s.", what,
-		 from->reason && from->reason[0] ? from->reason : "no detail");
-	to->message = leg->message;
-}
-
-/* An incoming call may see a BYE before it was up. */
-static void explain_hangup(const struct leg *leg, struct leg_end *to)
-{
-	to->status = leg->was_up ? "completed" : "canceled";
-	if (!leg->was_up)
-		to->message = "The call was canceled before it was answered.";
-}
-
-static void explain(struct leg *leg, const struct session_end *from,
-		    struct leg_end *to)
-{
-	to->by_remote = from->by_remote;
-	switch (from->cause) {
-	case SESSION_HANGUP:
-	case SESSION_CANCELED:
-		explain_hangup(leg, to);
-		break;
-	case SESSION_REJECTED:
-		explain_refusal(leg, from, to);
-		break;
-	case SESSION_NO_ANSWER:
-		to->status = "no-answer";
-		to->message = "The number you dialed did not answer in time.";
-		break;
-	case SESSION_UNREACHABLE:
-		explain_with(leg, "The trunk cannot be reached", from, to);
-		break;
-	case SESSION_UNTRUSTED:
-		explain_with(leg, "The trunk's certificate is not trusted",
-			     from, to);
-		break;
-	case SESSION_LOST:
-		explain_with(leg, "The connection to the trunk was lost", from,
-			     to);
-		break;
-	case SESSION_TIMED_OUT:
-		explain_with(leg, "The trunk did not answer in time", from, to);
-		break;
-	case SESSION_PROTOCOL:
-		explain_with(leg, "The trunk's answer made no call", from, to);
-		break;
-	}
-}
-
 static void end(struct leg *leg, struct leg_end *what)
 {
 	if (leg->failure) {
@@ -148,18 +48,17 @@ static void end(struct leg *leg, struct leg_end *what)
 		what->message = leg->failure;
 		what->by_remote = false;
 	}
-	what->was_up = leg->was_up;
 	enter(leg, ENDED);
 	leg->events->on_end(leg->owner, what);
 }
 
 /* Our own reason to end; the session tells us when it is over. */
-static void fail(struct leg *leg, const char *why)
+static void fail(struct leg *leg, int code, const char *why)
 {
 	if (leg->failure || leg->state == ENDED)
 		return;
 	leg->failure = why;
-	session_hangup(leg->session, why);
+	leg_hangup(leg, code, why);
 }
 
 /* ---- from SIP ---- */
@@ -171,21 +70,33 @@ static void on_progress(void *owner, int status, struct slice sdp)
 	(void)sdp; /* early media has no listener yet */
 }
 
+/* To a refresh of the session, which repeated our description. */
+static void take_new_answer(struct leg *leg, struct slice sdp)
+{
+	if (leg->state == UP && sdp.len && stream_take_answer(leg->stream, sdp))
+		log_info("session", session_call_id(leg->session),
+			 "a refresh changed nothing: its answer has no audio "
+			 "that we can do");
+}
+
 static void on_answer(void *owner, struct slice sdp)
 {
 	struct leg *leg = owner;
 	int err = 0;
 
-	if (leg->state != OPENING)
+	if (leg->state != OPENING) {
+		take_new_answer(leg, sdp);
 		return;
+	}
 	if (!leg->has_answered_offer)
 		err = stream_take_answer(leg->stream, sdp);
 	if (err) {
-		fail(leg, err == -ENOTSUP
-				  ? "The trunk answered without secure media "
-				    "(SRTP) that we can do."
-				  : "The trunk answered with a body that is "
-				    "not valid SDP.");
+		fail(leg, 488,
+		     err == -ENOTSUP
+			     ? "The trunk answered without secure media "
+			       "(SRTP) that we can do."
+			     : "The trunk answered with a body that is "
+			       "not valid SDP.");
 		return;
 	}
 	enter(leg, UP);
@@ -213,10 +124,27 @@ static void on_offer(void *owner, struct slice sdp)
 static void on_session_end(void *owner, const struct session_end *what)
 {
 	struct leg *leg = owner;
-	struct leg_end ended = { 0 };
+	struct leg_end ended;
 
-	explain(leg, what, &ended);
+	leg_end_explain(&ended, leg->message, what, leg->was_up);
 	end(leg, &ended);
+}
+
+static int on_refer(void *owner, const struct session_refer *refer)
+{
+	struct leg *leg = owner;
+
+	if (leg->state != UP || !leg->events->on_refer)
+		return 603;
+	return leg->events->on_refer(leg->owner, refer);
+}
+
+static void on_refer_status(void *owner, int status, bool is_over)
+{
+	struct leg *leg = owner;
+
+	if (leg->events->on_refer_status)
+		leg->events->on_refer_status(leg->owner, status, is_over);
 }
 
 /* ---- from media ---- */
@@ -239,7 +167,7 @@ static void on_digit(void *owner, char digit)
 
 static void on_timeout(void *owner)
 {
-	fail(owner, "No audio arrived from the far end for too long.");
+	fail(owner, 408, "No audio arrived from the far end for too long.");
 }
 
 static void on_recording_failed(void *owner, const char *why)
@@ -253,6 +181,8 @@ static const struct session_events session_events = {
 	.on_progress = on_progress,
 	.on_answer = on_answer,
 	.on_offer = on_offer,
+	.on_refer = on_refer,
+	.on_refer_status = on_refer_status,
 	.on_end = on_session_end,
 };
 
@@ -288,6 +218,9 @@ int leg_dial(struct leg **out, const struct leg_env *env,
 	with_offer.offer = buffer_slice(&offer);
 	err = session_invite(&leg->session, env->ua, &with_offer,
 			     &session_events, leg);
+	if (!err)
+		call_trace_leg(env->trace, env->ua,
+			       session_call_id(leg->session));
 out:
 	buffer_reset(&offer);
 	if (err)
@@ -318,6 +251,7 @@ int leg_take(struct leg **out, const struct leg_env *env,
 		goto out;
 	status = 0;
 	leg->session = incoming->session;
+	call_trace_leg(env->trace, env->ua, session_call_id(leg->session));
 	session_accept(leg->session, &session_events, leg);
 	session_ring(leg->session);
 	session_answer(leg->session, buffer_slice(&sdp));
@@ -329,10 +263,27 @@ out:
 	return status;
 }
 
-void leg_hangup(struct leg *leg, const char *reason)
+void leg_hangup(struct leg *leg, int code, const char *text)
 {
-	if (leg->state != ENDED)
-		session_hangup(leg->session, reason);
+	struct buffer reason;
+
+	if (leg->state == ENDED)
+		return;
+	buffer_init(&reason, REASON_MAX_BYTES);
+	if (code) {
+		buffer_printf(&reason, "SIP;cause=%d;text=", code);
+		sip_quote(&reason, slice_of(text));
+	}
+	session_hangup(leg->session, code && !buffer_error(&reason)
+					     ? buffer_str(&reason)
+					     : NULL);
+	buffer_reset(&reason);
+}
+
+void leg_give(struct leg *leg, const struct leg_events *events, void *owner)
+{
+	leg->events = events;
+	leg->owner = owner;
 }
 
 void leg_close(struct leg **leg)
@@ -348,4 +299,9 @@ void leg_close(struct leg **leg)
 struct stream *leg_stream(const struct leg *leg)
 {
 	return leg->stream;
+}
+
+struct session *leg_session(const struct leg *leg)
+{
+	return leg->session;
 }

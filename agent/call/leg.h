@@ -5,19 +5,14 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include "agent/call/leg_end.h"
 #include "sip/session.h"
 
+struct call_trace;
 struct leg;
 struct media;
 struct stream;
 struct ua;
-
-struct leg_end {
-	const char *status; /* "completed", "busy", "no-answer", ... */
-	const char *message; /* for error_message; NULL when completed */
-	bool was_up;
-	bool by_remote;
-};
 
 struct leg_events {
 	void (*on_up)(void *owner); /* answered, media flows */
@@ -25,6 +20,9 @@ struct leg_events {
 	void (*on_frame)(void *owner, const int16_t *samples, bool is_voice);
 	void (*on_digit)(void *owner, char digit);
 	void (*on_recording_failed)(void *owner, const char *why);
+	/* As in session_events; NULL: nobody is called for a peer's REFER. */
+	int (*on_refer)(void *owner, const struct session_refer *refer);
+	void (*on_refer_status)(void *owner, int status, bool is_over);
 	/* Once, and last; the owner still calls leg_close(). */
 	void (*on_end)(void *owner, const struct leg_end *end);
 };
@@ -32,6 +30,7 @@ struct leg_events {
 struct leg_env {
 	struct ua *ua; /* borrowed: outlives us, as the other */
 	struct media *media;
+	struct call_trace *trace; /* hears its SIP; NULL: nobody does */
 };
 
 struct leg_incoming {
@@ -48,6 +47,11 @@ int leg_dial(struct leg **out, const struct leg_env *env,
 int leg_take(struct leg **out, const struct leg_env *env,
 	     const struct leg_incoming *incoming,
 	     const struct leg_events *events, void *owner);
-void leg_hangup(struct leg *leg, const char *reason); /* on_end follows */
+/* code and text go into a Reason header (RFC 3326); code 0: none. on_end
+ * follows unless the leg has ended. */
+void leg_hangup(struct leg *leg, int code, const char *text);
+/* Somebody else owns it from now on. */
+void leg_give(struct leg *leg, const struct leg_events *events, void *owner);
 void leg_close(struct leg **leg); /* NULL is fine */
+struct session *leg_session(const struct leg *leg);
 struct stream *leg_stream(const struct leg *leg);

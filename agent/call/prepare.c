@@ -112,7 +112,7 @@ int prepare_trunk(struct prepared *out, struct service *service,
 		  struct arena *arena, const struct call_row *row)
 {
 	struct trunk_row key = { .org_id = row->org_id,
-				 .number = row->from,
+				 .number = row->inbound ? row->to : row->from,
 				 .direction = TRUNK_OUTBOUND };
 	struct trunk_row found;
 	struct buffer password;
@@ -126,6 +126,7 @@ int prepare_trunk(struct prepared *out, struct service *service,
 	snprintf(out->trunk.host, sizeof(out->trunk.host), "%s", found.host);
 	out->trunk.port = found.port;
 	out->trunk.username = found.username;
+	out->headers = found.headers;
 	if (!found.password.len)
 		return 0;
 	buffer_init(&password, PASSWORD_MAX_BYTES);

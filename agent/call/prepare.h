@@ -13,6 +13,7 @@ struct prepared {
 	int64_t version; /* of the pathway that will run */
 	uint64_t max_ms; /* the smaller of max_duration and the plan's */
 	struct session_trunk trunk; /* texts in the arena; outbound */
+	const char *headers; /* the trunk's mapping, in the arena, or NULL */
 	char why[240]; /* error_message when it failed */
 };
 
@@ -20,8 +21,8 @@ struct prepared {
  * -EINVAL with why set. Whatever it returns, prepared_reset() follows. */
 int prepare(struct prepared *out, struct service *service, struct arena *arena,
 	    const struct call_row *row);
-/* The outbound trunk of row->from with its password unsealed into the arena.
- * 0, or with why set -ENOENT or what secret_unseal() returned. */
+/* The outbound trunk of our number in the row, with its password unsealed into
+ * the arena. 0, or with why set -ENOENT or what secret_unseal() returned. */
 int prepare_trunk(struct prepared *out, struct service *service,
 		  struct arena *arena, const struct call_row *row);
 void prepared_reset(struct prepared *prepared);

@@ -106,14 +106,59 @@ static void apply_changes(json_t *variables, const char *type,
 		json_object_del(variables, json_string_value(name));
 }
 
+/* The last transfer that came about. */
+struct transfer_view {
+	json_t *asked; /* owned: of the latest transfer_call.invoke */
+	json_t *done; /* owned: of the last that succeeded */
+	int64_t at_ms;
+};
+
+static void view_transfer(struct transfer_view *view,
+			  const struct event_row *row, json_t *payload)
+{
+	if (!strcmp(row->type, "transfer_call.invoke")) {
+		json_decref(view->asked);
+		view->asked = json_incref(payload);
+	} else if (!strcmp(row->type, "transfer_call.result") &&
+		   json_is_true(json_object_get(payload, "success"))) {
+		json_decref(view->done);
+		view->done = json_incref(view->asked);
+		view->at_ms = row->created_ms;
+	}
+}
+
+static json_t *minutes(int64_t ms)
+{
+	return json_real(round((double)ms / 600.0) / 100.0);
+}
+
+static void put_transfer(json_t *record, const struct call_row *row,
+			 const struct transfer_view *view)
+{
+	const char *to = json_str(view->done, "target_number");
+	int64_t answered_ms = row->times.answered_ms;
+	int64_t end_ms = row->times.end_ms;
+
+	json_put_str(record, "transferred_to", to);
+	put_time(record, "transferred_at", to ? view->at_ms : 0);
+	json_put(record, "pre_transfer_duration",
+		 to && answered_ms ? minutes(view->at_ms - answered_ms)
+				   : json_null());
+	json_put(record, "post_transfer_duration",
+		 to && end_ms ? minutes(end_ms - view->at_ms) : json_null());
+	json_put(record, "warm_transfer_call", json_null());
+}
+
 static void walk_events(json_t *record, const struct record_input *input,
 			struct buffer *joined)
 {
+	struct transfer_view transfer = { 0 };
+
 	json_t *logs = json_object_get(record, "pathway_logs");
 	json_t *tags = json_object_get(record, "pathway_tags");
 	json_t *variables = json_object_get(record, "variables");
 
-	for (size_t i = 0; i < input->events->n; i++) {
+	for (size_t i = 0; input->events && i < input->events->n; i++) {
 		const struct event_row *row = &input->events->rows[i];
 		json_t *payload = json_parse(slice_of(row->payload), NULL);
 		struct turn_view view;
@@ -131,8 +176,12 @@ static void walk_events(json_t *record, const struct record_input *input,
 			json_array_append(tags, payload);
 		}
 		apply_changes(variables, row->type, payload);
+		view_transfer(&transfer, row, payload);
 		json_decref(payload);
 	}
+	put_transfer(record, input->row, &transfer);
+	json_decref(transfer.asked);
+	json_decref(transfer.done);
 }
 
 /* ---- the object ---- */
@@ -170,8 +219,7 @@ static void put_duration(json_t *record, const struct call_row *row)
 	}
 	snprintf(seconds, sizeof(seconds), "%lld",
 		 (long long)((ms + 500) / 1000));
-	json_put(record, "call_length",
-		 json_real(round((double)ms / 600.0) / 100.0));
+	json_put(record, "call_length", minutes(ms));
 	json_put_str(record, "corrected_duration", seconds);
 }
 
@@ -260,10 +308,6 @@ static void put_settings(json_t *record, const json_t *settings)
 
 json_t *record_json(const struct record_input *input)
 {
-	static const char *const unused[] = {
-		"transferred_to", "transferred_at", "pre_transfer_duration",
-		"post_transfer_duration", "warm_transfer_call"
-	};
 	json_t *settings = json_parse(slice_of(input->row->request), NULL);
 	json_t *record = json_object();
 	struct buffer joined;
@@ -276,13 +320,10 @@ json_t *record_json(const struct record_input *input)
 	json_put(record, "pathway_logs", json_array());
 	json_put(record, "pathway_tags", json_array());
 	json_put(record, "variables", json_object());
-	if (input->events)
-		walk_events(record, input, &joined);
+	walk_events(record, input, &joined);
 	json_put_str(record, "concatenated_transcript", buffer_str(&joined));
 	put_recording(record, input, settings);
 	put_outcome(record, input);
-	for (size_t i = 0; i < sizeof(unused) / sizeof(*unused); i++)
-		json_put(record, unused[i], json_null());
 	buffer_reset(&joined);
 	json_decref(settings);
 	return record;

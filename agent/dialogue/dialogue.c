@@ -178,6 +178,26 @@ static void on_no_greeting(void *arg)
 	pathway_start(dialogue->pathway);
 }
 
+static void on_transfer(void *owner, const char *number)
+{
+	struct dialogue *dialogue = owner;
+	const struct dialogue_report *report = &dialogue->report;
+
+	if (!report->on_transfer || report->on_transfer(report->owner, number))
+		pathway_transfer_failed(dialogue->pathway);
+}
+
+void dialogue_transfer_failed(struct dialogue *dialogue)
+{
+	if (dialogue->state != DIALOGUE_OVER)
+		pathway_transfer_failed(dialogue->pathway);
+}
+
+void dialogue_move(struct dialogue *dialogue, struct stream *stream)
+{
+	dialogue->stream = stream;
+}
+
 /* ---- life ---- */
 
 static int open_parts(struct dialogue *dialogue,
@@ -186,6 +206,7 @@ static int open_parts(struct dialogue *dialogue,
 	static const struct pathway_events pathway_events = {
 		.on_say = on_say,
 		.on_listen = on_listen,
+		.on_transfer = on_transfer,
 		.on_end = on_end,
 	};
 	int err = pathway_open(&dialogue->pathway, &options->pathway,
@@ -229,6 +250,7 @@ int dialogue_open(struct dialogue **out, const struct dialogue_options *options,
 		return err;
 	}
 	dialogue->report.on_end = on_over;
+	dialogue->report.on_transfer = options->on_transfer;
 	dialogue->report.owner = owner;
 	if (options->settings.wait_for_greeting) {
 		dialogue->state = DIALOGUE_GREETING;

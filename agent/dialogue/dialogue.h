@@ -18,6 +18,10 @@ struct dialogue_settings {
 	bool wait_for_greeting; /* the caller speaks first */
 };
 
+/* Send the far end to this number: 0, and it ends the call or is followed
+ * by dialogue_transfer_failed(); or a negative errno. */
+typedef int dialogue_transfer_fn(void *owner, const char *number);
+
 struct dialogue_options {
 	struct loop *loop; /* borrowed: outlives us */
 	struct speech *speech; /* borrowed */
@@ -25,6 +29,7 @@ struct dialogue_options {
 	const char *call_id;
 	struct dialogue_settings settings;
 	struct pathway_options pathway;
+	dialogue_transfer_fn *on_transfer; /* NULL: cannot be done */
 };
 
 /* The conversation is over and its last word said: hang up. Once. */
@@ -37,6 +42,11 @@ int dialogue_open(struct dialogue **out, const struct dialogue_options *options,
  * nothing follows. What can be asked stays. */
 void dialogue_stop(struct dialogue *dialogue);
 void dialogue_close(struct dialogue **dialogue); /* stops, too */
+/* The far end is another from now on: stream has what the last one had
+ * (stream_take_over()). */
+void dialogue_move(struct dialogue *dialogue, struct stream *stream);
+/* What on_transfer asked for did not come about: the agent goes on. */
+void dialogue_transfer_failed(struct dialogue *dialogue);
 /* Each 20 ms: the far end's 160 samples. */
 void dialogue_frame(struct dialogue *dialogue, const int16_t *samples,
 		    bool is_voice);

@@ -20,6 +20,7 @@ enum dialogue_state {
 
 struct dialogue_report {
 	dialogue_end_fn *on_end;
+	dialogue_transfer_fn *on_transfer; /* NULL: cannot be done */
 	void *owner;
 	const char *why; /* static text of the pathway's */
 	bool heard_caller;

@@ -59,7 +59,7 @@ static int add_node(struct graph *graph, const json_t *given, size_t place,
 		.name = or_empty(json_str(data, "name")),
 		.data = data,
 	};
-	node->type = graph_type(node->type_name);
+	node->type = graph_type(node->type_name, node->data);
 	graph->places[graph->n_nodes] = place;
 	json_put_int(graph->ids, id, (int64_t)graph->n_nodes);
 	graph->n_nodes++;

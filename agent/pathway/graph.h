@@ -11,6 +11,7 @@ enum node_type {
 	NODE_DEFAULT,
 	NODE_END_CALL,
 	NODE_WEBHOOK,
+	NODE_TRANSFER, /* without warmTransferFields.isEnabled */
 	NODE_OTHER /* kept as given; acts as Default with an error event */
 };
 

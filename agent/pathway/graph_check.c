@@ -207,6 +207,20 @@ static int check_extract(const struct check *check)
 	return 0;
 }
 
+/* A name of the call's transfer_list, or a number; absent: its default. */
+static int check_transfer(const struct check *check)
+{
+	const json_t *number =
+		json_object_get(check->node->data, "transferNumber");
+	char where[160];
+
+	if (!number || json_is_null(number) || json_is_string(number))
+		return 0;
+	return graph_refuse(check->problem,
+			    field(where, check, "transferNumber"),
+			    "%s: transferNumber must be a text", check->label);
+}
+
 static int check_global(const struct check *check)
 {
 	const json_t *data = check->node->data;
@@ -232,16 +246,27 @@ static const struct {
 	{ "Webhook",
 	  NODE_WEBHOOK,
 	  { check_url, check_method, check_routes, check_mappings } },
+	{ "Transfer Node", NODE_TRANSFER, { check_transfer } },
+	{ "Transfer Call", NODE_TRANSFER, { check_transfer } },
+	{ "Transfer Number", NODE_TRANSFER, { check_transfer } },
 };
 
 static check_fn *const common[] = { check_extract, check_global };
 
-enum node_type graph_type(const char *name)
+/* A warm transfer needs both far ends at once, which is another thing. */
+static bool is_warm(const json_t *data)
+{
+	return graph_is_set(json_object_get(data, "warmTransferFields"),
+			    "isEnabled");
+}
+
+enum node_type graph_type(const char *name, const json_t *data)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (strcmp(types[i].name, name) == 0)
+		if (strcmp(types[i].name, name) == 0 &&
+		    (types[i].type != NODE_TRANSFER || !is_warm(data)))
 			return types[i].type;
 	return NODE_OTHER;
 }
@@ -260,7 +285,8 @@ int graph_check_node(const struct graph *graph, size_t index,
 	for (i = 0; i < sizeof(common) / sizeof(common[0]) && !err; i++)
 		err = common[i](&check);
 	for (i = 0; i < sizeof(types) / sizeof(types[0]) && !err; i++) {
-		if (types[i].type != check.node->type)
+		if (types[i].type != check.node->type ||
+		    strcmp(types[i].name, check.node->type_name) != 0)
 			continue;
 		for (k = 0; types[i].needs[k] && !err; k++)
 			err = types[i].needs[k](&check);

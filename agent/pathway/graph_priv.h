@@ -27,8 +27,8 @@ int graph_refuse(struct graph_problem *problem, const char *field,
 		 const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* True and "true". */
 bool graph_is_set(const json_t *data, const char *key);
-/* The type of that name, NODE_OTHER for others. */
-enum node_type graph_type(const char *name);
+/* The type of that name and data, NODE_OTHER for others. */
+enum node_type graph_type(const char *name, const json_t *data);
 /* "nodes[3] 'Greeting'" */
 void graph_node_label(char out[96], const struct graph *graph, size_t index);
 /* Required data of the node's type. 0 or -EINVAL. */

@@ -231,6 +231,9 @@ void pathway_after_node(struct pathway *pathway, bool is_silent)
 		else
 			leave_webhook(pathway);
 		return;
+	case NODE_TRANSFER:
+		pathway_transfer(pathway);
+		return;
 	case NODE_DEFAULT:
 	case NODE_OTHER:
 		break;
@@ -283,6 +286,7 @@ void pathway_run_node(struct pathway *pathway)
 		write_unknown(pathway);
 		break;
 	case NODE_DEFAULT:
+	case NODE_TRANSFER:
 	case NODE_END_CALL:
 		break;
 	}

@@ -21,23 +21,26 @@ static const struct {
 	[PATHWAY_IDLE] = { "idle", BIT(STEPPING) },
 	[PATHWAY_STEPPING] = { "stepping",
 			       BIT(STEPPING) | BIT(DECIDING) | BIT(PHRASING) |
-				       BIT(FETCHING) | BIT(SAYING) |
-				       BIT(LISTENING) | BIT(ENDED) },
+				       BIT(FETCHING) | BIT(TRANSFERRING) |
+				       BIT(SAYING) | BIT(LISTENING) |
+				       BIT(ENDED) },
 	[PATHWAY_DECIDING] = { "deciding", BIT(STEPPING) | BIT(PHRASING) |
 						   BIT(FETCHING) | BIT(SAYING) |
 						   BIT(DECIDING) |
 						   BIT(LISTENING) },
 	[PATHWAY_PHRASING] = { "phrasing",
 			       BIT(SAYING) | BIT(STEPPING) | BIT(DECIDING) |
-				       BIT(FETCHING) | BIT(LISTENING) |
-				       BIT(ENDED) },
+				       BIT(FETCHING) | BIT(TRANSFERRING) |
+				       BIT(LISTENING) | BIT(ENDED) },
 	[PATHWAY_FETCHING] = { "fetching", BIT(STEPPING) | BIT(DECIDING) |
 						   BIT(PHRASING) | BIT(SAYING) |
 						   BIT(LISTENING) },
+	[PATHWAY_TRANSFERRING] = { "transferring",
+				   BIT(TRANSFERRING) | BIT(SAYING) },
 	[PATHWAY_SAYING] = { "saying", BIT(STEPPING) | BIT(DECIDING) |
 					       BIT(PHRASING) | BIT(FETCHING) |
-					       BIT(SAYING) | BIT(LISTENING) |
-					       BIT(ENDED) },
+					       BIT(TRANSFERRING) | BIT(SAYING) |
+					       BIT(LISTENING) | BIT(ENDED) },
 	[PATHWAY_LISTENING] = { "listening",
 				BIT(LISTENING) | BIT(DECIDING) | BIT(STEPPING) |
 					BIT(SAYING) | BIT(PHRASING) },
@@ -137,8 +140,9 @@ int pathway_open(struct pathway **out, const struct pathway_options *options,
 		.timeline = options->timeline,
 		.variables = variables_open(&known),
 		.history = json_array(),
-		.init = options->init ? json_deep_copy(options->init)
-				      : json_object(),
+		.given.init = options->init ? json_deep_copy(options->init)
+					    : json_object(),
+		.given.transfer_list = json_deep_copy(options->transfer_list),
 		.call_id = mem_dup_str(options->call_id),
 		.events = events,
 		.owner = owner,
@@ -178,7 +182,8 @@ void pathway_close(struct pathway **pathway)
 	variables_close(&p->variables);
 	graph_close(&p->graph);
 	json_decref(p->history);
-	json_decref(p->init);
+	json_decref(p->given.init);
+	json_decref(p->given.transfer_list);
 	mem_free(p->place.words);
 	mem_free(p->place.said);
 	mem_free(p->line.text);
@@ -194,12 +199,12 @@ void pathway_start(struct pathway *pathway)
 	const json_t *own = variables_json(pathway->variables);
 
 	json_put_str(payload, "pathway_id",
-		     json_str(pathway->init, "pathway_id"));
+		     json_str(pathway->given.init, "pathway_id"));
 	json_put_str(payload, "start_node_id", pathway->place.node->id);
 	json_put(payload, "initial_variables", json_deep_copy(own));
-	json_object_update_missing(payload, pathway->init);
-	json_decref(pathway->init);
-	pathway->init = NULL;
+	json_object_update_missing(payload, pathway->given.init);
+	json_decref(pathway->given.init);
+	pathway->given.init = NULL;
 	timeline_add(pathway->timeline, "conversation.init", 0, payload);
 	pathway_post(pathway, PATHWAY_STEPPING, pathway_run_node);
 }

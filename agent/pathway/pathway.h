@@ -31,8 +31,12 @@ struct pathway_expect {
 struct pathway_events {
 	void (*on_say)(void *owner, const struct pathway_line *line);
 	void (*on_listen)(void *owner, const struct pathway_expect *expect);
+	/* The caller is to talk to number (E.164) instead of us. Either the
+	 * call ends or pathway_transfer_failed() follows, also inside this.
+	 * NULL: cannot be done. */
+	void (*on_transfer)(void *owner, const char *number);
 	/* The pathway has come to its end: hang up. Last. why: "end_call",
-	 * "silence" or "loop". */
+	 * "silence", "loop" or "transfer". */
 	void (*on_end)(void *owner, const char *why);
 };
 
@@ -47,6 +51,7 @@ struct pathway_options {
 	const json_t *variables; /* initial; copied */
 	const json_t *init; /* more members of conversation.init */
 	const char *timezone; /* IANA name */
+	const json_t *transfer_list; /* name to number; copied; or NULL */
 	bool ignore_digits;
 };
 
@@ -66,6 +71,8 @@ void pathway_stop(struct pathway *pathway, const char *heard);
 void pathway_hear(struct pathway *pathway, const char *text);
 /* Key presses; writes button.press. Counts as the caller's turn. */
 void pathway_press(struct pathway *pathway, char digit);
+/* After on_transfer: the caller stays with us. */
+void pathway_transfer_failed(struct pathway *pathway);
 /* Nothing was said for the silence time: asks again, at last says goodbye. */
 void pathway_silence(struct pathway *pathway);
 const json_t *pathway_variables(const struct pathway *pathway); /* borrowed */

@@ -14,13 +14,15 @@ struct webhook_node;
 
 /* IDLE --start--> STEPPING --words--> [PHRASING] --> SAYING --spoken--> ...
  * ... --> LISTENING --caller's turn--> DECIDING --> STEPPING (the next node)
- * FETCHING: a Webhook node waits for its answer. ENDED follows on_end. */
+ * FETCHING: a Webhook node waits for its answer. TRANSFERRING: the caller is
+ * being sent to somebody else. ENDED follows on_end. */
 enum pathway_state {
 	PATHWAY_IDLE,
 	PATHWAY_STEPPING,
 	PATHWAY_DECIDING,
 	PATHWAY_PHRASING,
 	PATHWAY_FETCHING,
+	PATHWAY_TRANSFERRING,
 	PATHWAY_SAYING,
 	PATHWAY_LISTENING,
 	PATHWAY_ENDED
@@ -86,6 +88,11 @@ struct pathway_background {
 	struct pathway_background *next; /* owned */
 };
 
+struct pathway_given {
+	json_t *init; /* owned; gone after the start */
+	json_t *transfer_list; /* owned; may be NULL */
+};
+
 struct pathway {
 	struct loop *loop; /* borrowed: outlives us */
 	struct graph *graph; /* owned */
@@ -94,7 +101,7 @@ struct pathway {
 	struct timeline *timeline; /* borrowed: outlives us */
 	struct variables *variables; /* owned */
 	json_t *history; /* owned */
-	json_t *init; /* owned; gone after the start */
+	struct pathway_given given;
 	char *call_id; /* owned */
 	const struct pathway_events *events;
 	void *owner;

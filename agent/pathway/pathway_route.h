@@ -7,6 +7,8 @@
 void pathway_after_node(struct pathway *pathway, bool is_silent);
 /* A Webhook node's variables are extracted: the request. */
 void pathway_start_webhook(struct pathway *pathway);
+/* A Transfer node has said its words. */
+void pathway_transfer(struct pathway *pathway);
 /* node.transition to a node that exists; it runs on the next turn. label may
  * be NULL. is_global: it may return here. */
 void pathway_go(struct pathway *pathway, const struct graph_node *target,

@@ -101,6 +101,8 @@ static const char *fallback(const struct graph_node *node)
 		return "Goodbye.";
 	case NODE_WEBHOOK:
 		return "One moment, please.";
+	case NODE_TRANSFER:
+		return "One moment, please. I will connect you.";
 	case NODE_DEFAULT:
 	case NODE_OTHER:
 		break;

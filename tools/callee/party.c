@@ -130,7 +130,7 @@ static void run_step(struct party *party)
 		break;
 	case STEP_HANGUP:
 		say_line("hangup", "");
-		leg_hangup(party->leg, NULL);
+		leg_hangup(party->leg, 0, NULL);
 		break;
 	}
 }

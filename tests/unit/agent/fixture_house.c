@@ -18,6 +18,8 @@
 #include "core/work.h"
 #include "media/playout.h"
 #include "sip/locate.h"
+#include "sip/message.h"
+#include "sip/session_priv.h"
 #include "store/numbers.h"
 #include "store/pathways.h"
 #include "store/store_priv.h"
@@ -180,13 +182,44 @@ static void far_on_end(void *owner, const struct session_end *end)
 	struct far_leg *leg = owner;
 
 	leg->has_ended = true;
+	snprintf(leg->reason, sizeof(leg->reason), "%s",
+		 end->reason ? end->reason : "");
 	timer_stop(leg->timer);
 	session_close(&leg->session);
 	stream_close(&leg->stream);
 }
 
+static void far_tell(void *arg)
+{
+	struct far_leg *leg = arg;
+
+	session_refer_notify(leg->session, leg->house->manners.refer_final);
+}
+
+static int far_on_refer(void *owner, const struct session_refer *refer)
+{
+	struct far_leg *leg = owner;
+	const struct far_manners *manners = &leg->house->manners;
+
+	snprintf(leg->refer_to, sizeof(leg->refer_to), "%s", refer->number);
+	if (manners->refer_final)
+		timer_start(leg->timer, 100, far_tell, leg);
+	return manners->refer_status ? manners->refer_status : 202;
+}
+
+static void far_on_refer_status(void *owner, int status, bool is_over)
+{
+	struct far_leg *leg = owner;
+
+	assert_true(leg->n_told < 8);
+	leg->told[leg->n_told++] = status;
+	leg->is_told_all = is_over;
+}
+
 static const struct session_events far_session_events = {
 	.on_answer = far_on_answer,
+	.on_refer = far_on_refer,
+	.on_refer_status = far_on_refer_status,
 	.on_end = far_on_end,
 };
 static const struct stream_events far_stream_events = {
@@ -227,6 +260,7 @@ static int far_on_invite(void *owner, struct session *session,
 		return manners->status;
 	leg = far_leg_open(house);
 	leg->session = session;
+	leg->invite = sip_message_ref((struct sip_message *)invite->message);
 	assert_int_equal(
 		stream_take_offer(leg->stream, invite->offer, &leg->sdp), 0);
 	session_accept(session, &far_session_events, leg);
@@ -236,21 +270,47 @@ static int far_on_invite(void *owner, struct session *session,
 	return 0;
 }
 
-struct far_leg *house_dial_in(struct house *house, const char *to)
+struct far_leg *house_dial_with(struct house *house,
+				const struct session_call *wanted)
 {
 	struct far_leg *leg = far_leg_open(house);
 	struct session_trunk trunk = { .host = "trunk.test",
 				       .port = NEAR_PORT };
-	struct session_call call = { .trunk = &trunk,
-				     .to_number = to,
-				     .from_number = HOUSE_CALLEE };
+	struct session_call call = *wanted;
 
+	call.trunk = &trunk;
+	if (!call.from_number)
+		call.from_number = HOUSE_CALLEE;
 	stream_offer(leg->stream, &leg->sdp);
 	call.offer = buffer_slice(&leg->sdp);
 	assert_int_equal(session_invite(&leg->session, house->far_ua, &call,
 					&far_session_events, leg),
 			 0);
 	return leg;
+}
+
+struct far_leg *house_dial_in(struct house *house, const char *to)
+{
+	struct session_call call = { .to_number = to };
+
+	return house_dial_with(house, &call);
+}
+
+const char *house_replaces(struct house *house, const struct far_leg *leg)
+{
+	const struct dialog *dialog = leg->session->dialog;
+
+	return arena_printf(house->arena, "%s;to-tag=%s;from-tag=%s",
+			    dialog->id.call_id, dialog->id.remote_tag,
+			    dialog->id.local_tag);
+}
+
+const char *far_header(struct house *house, const struct far_leg *leg,
+		       const char *name)
+{
+	struct slice value = sip_message_value(leg->invite, slice_of(name));
+
+	return value.ptr ? arena_dup(house->arena, value) : "-";
 }
 
 /* ---- opening ---- */
@@ -444,6 +504,8 @@ static void close_far(struct house *house)
 		stream_close(&house->legs[i].stream);
 		timer_close(&house->legs[i].timer);
 		buffer_reset(&house->legs[i].sdp);
+		if (house->legs[i].invite)
+			sip_message_unref(&house->legs[i].invite);
 	}
 	house_run(house, 130 * 1000);
 	assert_ua_idle(house->far_ua);
@@ -531,8 +593,8 @@ void house_put_org(struct house *house, int64_t concurrency)
 	buffer_reset(&secret);
 }
 
-void house_put_trunk(struct house *house, bool is_outbound, const char *host,
-		     const char *options)
+static void put_trunk(struct house *house, bool is_outbound, const char *host,
+		      const char *options, const char *headers)
 {
 	char id[ID_UUID_SIZE];
 	struct trunk_row row = {
@@ -544,12 +606,31 @@ void house_put_trunk(struct house *house, bool is_outbound, const char *host,
 		.host = host,
 		.port = host ? FAR_PORT : 0,
 		.options = options,
+		.headers = headers,
 		.created_ms = start_ms,
 		.updated_ms = start_ms,
 	};
 
 	id_uuid(id);
 	trunks_put(house->service.store, &row, house_reply(house));
+}
+
+void house_put_trunk(struct house *house, bool is_outbound, const char *host,
+		     const char *options)
+{
+	put_trunk(house, is_outbound, host, options, NULL);
+}
+
+void house_put_mapping(struct house *house, bool is_outbound,
+		       const char *mapping)
+{
+	json_t *tree = rig_json(mapping);
+	char *text = json_text(tree);
+
+	put_trunk(house, is_outbound, is_outbound ? "trunk.test" : NULL, NULL,
+		  text);
+	mem_free(text);
+	json_decref(tree);
 }
 
 void house_put_number(struct house *house, const char *settings)

@@ -39,6 +39,8 @@ struct far_manners {
 	size_t n_says;
 	uint32_t patience_ms; /* of silence before it speaks; 300 */
 	uint32_t hangs_up_ms; /* after it was up; 0: never */
+	int refer_status; /* answers a REFER; 0: 202 */
+	int refer_final; /* then tells this; 0: nothing */
 };
 
 /* One call at the far end. */
@@ -53,6 +55,12 @@ struct far_leg {
 	uint32_t quiet_ms;
 	bool is_up, has_ended;
 	unsigned voiced; /* frames with the agent's voice */
+	struct sip_message *invite; /* as it came; owned */
+	char refer_to[128]; /* number of the last REFER that came */
+	int told[8]; /* of its own REFER: status by status */
+	size_t n_told;
+	bool is_told_all;
+	char reason[160]; /* why it ended, as the Reason header says */
 };
 
 struct house_post {
@@ -105,10 +113,22 @@ void house_put_org(struct house *house, int64_t concurrency);
 void house_put_trunk(struct house *house, bool is_outbound, const char *host,
 		     const char *options);
 void house_put_number(struct house *house, const char *settings);
+/* The header mapping of HOUSE_NUMBER's trunk: {'headers':[...]}. */
+void house_put_mapping(struct house *house, bool is_outbound,
+		       const char *mapping);
 /* Runs SQL on the store's connection. */
 void house_sql(struct house *house, const char *sql);
 /* The far end calls HOUSE_NUMBER. */
 struct far_leg *house_dial_in(struct house *house, const char *to);
+/* The same with headers, Replaces or another caller, where call has them. */
+struct far_leg *house_dial_with(struct house *house,
+				const struct session_call *call);
+/* "CALL-ID;to-tag=...;from-tag=...", that names the leg's dialog to the
+ * house. */
+const char *house_replaces(struct house *house, const struct far_leg *leg);
+/* Value of a header of the INVITE that the leg came with; "-": none. */
+const char *far_header(struct house *house, const struct far_leg *leg,
+		       const char *name);
 /* Text at "a.b[0].c", "" for null, "-" when nothing is there. */
 const char *house_at(struct house *house, const json_t *record,
 		     const char *path);

@@ -3,10 +3,13 @@
  * three turns over SRTP, End Call, record, webhook; and each way it can fail.
  * Specification 4 (calls), decisions "Calls" and "Webhooks". */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "core/config.h"
 #include "core/json.h"
+#include "core/log.h"
 #include "core/mem.h"
 #include "store/events.h"
 #include "store/recordings.h"
@@ -338,7 +341,8 @@ static void is_stopped_at_any_stage(void **state)
 	}
 }
 
-static void says_when_no_port_is_free(void **state)
+/* It waits in the queue and does not fail. */
+static void waits_for_a_free_port(void **state)
 {
 	struct house *house = *state;
 	const char *first, *second;
@@ -348,10 +352,14 @@ static void says_when_no_port_is_free(void **state)
 	house_start(house);
 	first = house_queue(house, NULL);
 	second = house_queue(house, NULL);
-	house_finish(house, second, 5000);
-	EXPECT(house, second, { "status", "failed" },
-	       { "error_message", "No media port is free." });
-	assert_false(house_call(house, first).completed);
+	house_run(house, 1000);
+	assert_string_equal(house_call(house, second).queue_status, "queued");
+	dispatch_stop(house->service.dispatch, HOUSE_ORG, first,
+		      house_reply(house));
+	house_finish(house, first, 1000);
+	house_run(house, 1000);
+	assert_string_equal(house_call(house, second).queue_status, "started");
+	assert_int_equal(house->n_legs, 2);
 }
 
 static void records_the_call(void **state)
@@ -384,6 +392,34 @@ static void records_the_call(void **state)
 			row.duration_ms * 32 + 1000);
 }
 
+/* A link to a file that is not there, or not whole, helps nobody. */
+static void links_no_recording_that_failed(void **state)
+{
+	struct house *house = *state;
+	const char *folder =
+		config_text(house->service.config, "recordings.path");
+	struct recording_row row;
+	const char *id, *file;
+
+	house_put_org(house, 0);
+	id = house_queue(house, "{'task':'Talk.','record':true}");
+	file = arena_printf(house->arena, "%s/%s.wav", folder, id);
+	assert_int_equal(mkdir(file, 0700), 0); /* stands in the way */
+	house_put_org(house, 10);
+	house->manners.hangs_up_ms = 2000;
+	dispatch_wake(house->service.dispatch);
+	house_run(house, 1000);
+	assert_null(house_call(house, id).recording);
+	house_finish(house, id, 5000);
+	EXPECT(house, id, { "status", "completed" }, { "record", "true" },
+	       { "recording_url", "" });
+	assert_int_equal(recordings_get(house->service.store, house->arena,
+					HOUSE_ORG, id, &row),
+			 0);
+	assert_false(row.complete);
+	assert_int_equal(rmdir(file), 0);
+}
+
 static void takes_keys_for_words(void **state)
 {
 	struct house *house = *state;
@@ -399,6 +435,46 @@ static void takes_keys_for_words(void **state)
 	EXPECT(house, id, { "answered_by", "human" },
 	       { "transcripts[1].text", "Button pressed: 7" },
 	       { "transcripts[1].user", "user" });
+}
+
+static unsigned count_complaints(int fd)
+{
+	char text[20000];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	const char *at = text;
+	unsigned found = 0;
+
+	assert_true(n >= 0);
+	text[n] = 0;
+	while ((at = strstr(at, "its end could not be stored"))) {
+		found++;
+		at++;
+	}
+	return found;
+}
+
+static void complains_once_a_minute(void **state)
+{
+	struct house *house = *state;
+	char name[] = "/tmp/parley-log-XXXXXX";
+	int fd = mkstemp(name);
+	struct log_options loud = { .level = LOG_ERROR, .fd = fd };
+	struct log_options quiet = { .level = LOG_OFF, .fd = 2 };
+
+	unlink(name);
+	house_sql(house, "CREATE TRIGGER t BEFORE UPDATE ON calls WHEN"
+			 " NEW.completed BEGIN SELECT RAISE(ABORT, 'no'); END");
+	house->manners.hangs_up_ms = 1000;
+	house_queue(house, NULL);
+	log_setup(&loud);
+	house_run(house, 50 * 1000);
+	assert_int_equal(count_complaints(fd), 1);
+	house_run(house, 100 * 1000);
+	assert_int_equal(count_complaints(fd), 3);
+	log_setup(&quiet);
+	house_sql(house, "DROP TRIGGER t");
+	house_run(house, 1100);
+	close(fd);
 }
 
 /* A poller sees the transcript of completed calls whole, or nothing. */
@@ -603,9 +679,11 @@ int main(void)
 		CASE(ends_when_the_caller_hangs_up),
 		CASE(ends_at_its_longest),
 		CASE(is_stopped_at_any_stage),
-		CASE(says_when_no_port_is_free),
+		CASE(waits_for_a_free_port),
 		CASE(records_the_call),
+		CASE(links_no_recording_that_failed),
 		CASE(takes_keys_for_words),
+		CASE(complains_once_a_minute),
 		CASE(waits_for_a_store_that_fails_at_the_end),
 		CASE(stores_late_what_could_not_be_stored_in_time),
 		CASE(cannot_start_without_the_store),

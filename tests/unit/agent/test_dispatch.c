@@ -290,6 +290,10 @@ static void hangs_up_after_the_deadline(void **state)
 	assert_string_equal(house_at(house, record, "error_message"),
 			    "The service was shut down.");
 	json_decref(record);
+	assert_string_equal(house->legs[0].reason,
+			    "SIP;cause=503;text=\"The service was shut "
+			    "down.\"");
+	assert_string_equal(house->legs[1].reason, house->legs[0].reason);
 }
 
 static void is_idle_at_once_without_calls(void **state)

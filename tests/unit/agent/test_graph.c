@@ -203,6 +203,44 @@ static void indexed(void **state)
 	graph_close(&graph);
 }
 
+/* Warm transfers are not done: such a node acts as Default and says so. */
+static void transfer_nodes(void **state)
+{
+	static const struct {
+		const char *type, *data;
+		enum node_type as;
+	} rows[] = {
+		{ "Transfer Node", "", NODE_TRANSFER },
+		{ "Transfer Call", "'transferNumber':'+1'", NODE_TRANSFER },
+		{ "Transfer Number", "'transferNumber':null", NODE_TRANSFER },
+		{ "Transfer Call", "'warmTransferFields':{'isEnabled':false}",
+		  NODE_TRANSFER },
+		{ "Transfer Call", "'warmTransferFields':{'isEnabled':true}",
+		  NODE_OTHER },
+		{ "Transfer Call", "'warmTransferFields':{'isEnabled':'true'}",
+		  NODE_OTHER },
+		{ "transfer call", "", NODE_OTHER },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct graph_problem problem;
+		struct graph *graph;
+		char text[256];
+		json_t *nodes;
+
+		snprintf(text, sizeof(text),
+			 "[{'id':'a','type':'%s','data':{'isStart':true%s%s}}]",
+			 rows[i].type, rows[i].data[0] ? "," : "",
+			 rows[i].data);
+		nodes = rig_json(text);
+		assert_int_equal(
+			graph_open(&graph, nodes, NULL, false, &problem), 0);
+		assert_int_equal(graph_start(graph)->type, rows[i].as);
+		graph_close(&graph);
+		json_decref(nodes);
+	}
+}
+
 static void of_a_task(void **state)
 {
 	struct graph *graph = graph_of_task("Sell it.", NULL);
@@ -230,6 +268,7 @@ int main(void)
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(empty_only_when_allowed),
 		cmocka_unit_test(indexed),
+		cmocka_unit_test(transfer_nodes),
 		cmocka_unit_test(of_a_task),
 	};
 
