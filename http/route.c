@@ -6,9 +6,9 @@
 #include "http/api/sets.h"
 
 static const struct route_set *const sets[] = {
-	&api_calls,   &api_recordings, &api_events,
-	&api_sip,     &api_inbound,    &api_pathways,
-	&api_account, &api_postcall,   &api_status,
+	&api_calls,	&api_recordings,  &api_events,	&api_sip,
+	&api_sip_trace, &api_sip_numbers, &api_inbound, &api_pathways,
+	&api_account,	&api_postcall,	  &api_status,
 };
 
 const struct route_set *const *route_sets(size_t *n)

@@ -128,3 +128,64 @@ const char *trunks_first_outbound(struct store *store, struct arena *arena,
 	query_bind_int(&query, ":direction", TRUNK_OUTBOUND);
 	return query_text(&query, arena);
 }
+
+static const struct field target_fields[] = {
+	FIELD(struct trunk_target, FIELD_TEXT, host),
+	FIELD(struct trunk_target, FIELD_PORT, port),
+};
+static const struct record target_record =
+	RECORD(struct trunk_target, target_fields);
+
+/* One seek in the index for each, where DISTINCT would read them all. */
+int trunks_targets(struct store *store, struct arena *arena,
+		   const struct trunk_target *after, struct trunk_target *out,
+		   size_t *n)
+{
+	size_t max = *n;
+
+	for (*n = 0; *n < max; (*n)++) {
+		struct query query = query_open(
+			store->reader, "SELECT host, port FROM trunks"
+				       " WHERE (host, port) > (:host, :port)"
+				       " ORDER BY host, port LIMIT 1");
+		int err;
+
+		query_bind(&query, &target_record, *n ? &out[*n - 1] : after);
+		err = query_one(&query, &target_record, arena, &out[*n]);
+		if (err)
+			return err == -ENOENT ? 0 : err;
+	}
+	return 0;
+}
+
+static const struct field number_fields[] = {
+	FIELD(struct trunk_number, FIELD_TEXT, number),
+	FIELD(struct trunk_number, FIELD_BOOL, is_inbound),
+	FIELD(struct trunk_number, FIELD_BOOL, is_outbound),
+	FIELD(struct trunk_number, FIELD_TEXT, sip_endpoint),
+	FIELD(struct trunk_number, FIELD_TEXT, host),
+	FIELD(struct trunk_number, FIELD_PORT, port),
+};
+static const struct record number_record =
+	RECORD(struct trunk_number, number_fields);
+
+/* Of a number's two rows only the outbound one has host and port. */
+int trunks_numbers(struct store *store, struct arena *arena,
+		   const struct trunk_page *page, struct trunk_number **rows,
+		   size_t *n)
+{
+	struct query query = query_open(
+		store->reader,
+		"SELECT number, max(direction = 0) AS is_inbound,"
+		" max(direction = 1) AS is_outbound,"
+		" max(sip_endpoint) AS sip_endpoint, max(host) AS host,"
+		" max(port) AS port FROM trunks"
+		" WHERE org_id = :org_id AND number > :after"
+		" GROUP BY number ORDER BY number LIMIT :max");
+
+	query_bind_text(&query, ":org_id", page->org_id);
+	query_bind_text(&query, ":after", page->after);
+	query_bind_int(&query, ":max", page->max);
+	*rows = query_all(&query, &number_record, arena, n);
+	return query.err;
+}

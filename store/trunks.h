@@ -41,3 +41,32 @@ const char *trunks_owner(struct store *store, struct arena *arena,
 /* First outbound-attached number of the organisation, or NULL. */
 const char *trunks_first_outbound(struct store *store, struct arena *arena,
 				  const char *org_id);
+
+/* Where outbound configurations lead: each host and port once. */
+struct trunk_target {
+	const char *host;
+	uint16_t port; /* 0: RFC 3263 */
+};
+/* The n targets at most that follow after in their order, {"", 0} to begin. The
+ * cost is that of the targets, however many numbers share one. */
+int trunks_targets(struct store *store, struct arena *arena,
+		   const struct trunk_target *after, struct trunk_target *out,
+		   size_t *n);
+
+/* A number with what is attached to it. */
+struct trunk_number {
+	const char *number;
+	bool is_inbound, is_outbound;
+	const char *sip_endpoint; /* of outbound; else NULL */
+	const char *host; /* likewise */
+	uint16_t port;
+};
+struct trunk_page {
+	const char *org_id;
+	const char *after; /* a number; "" to begin */
+	int max;
+};
+/* A page of the organisation's numbers in their order. */
+int trunks_numbers(struct store *store, struct arena *arena,
+		   const struct trunk_page *page, struct trunk_number **rows,
+		   size_t *n);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include "agent/call/dispatch.h"
-#include "agent/call/phone.h"
+#include "agent/call/plan.h"
 #include "agent/call/record.h"
 #include "agent/call/settings.h"
 #include "agent/service.h"
@@ -55,22 +55,6 @@ static int choose_from(struct request *request, json_t *settings,
 	return 0;
 }
 
-static bool is_in_plan(const char *countries, const char *number)
-{
-	struct slice country = slice_of(phone_country(number));
-	struct slice rest = slice_of(countries);
-	bool has_limit = false;
-
-	while (rest.len) {
-		struct slice allowed = slice_trim(slice_cut(&rest, ','));
-
-		if (allowed.len && slice_eq(allowed, country))
-			return true;
-		has_limit = has_limit || allowed.len;
-	}
-	return !has_limit;
-}
-
 static int check_plan(struct request *request, const json_t *settings,
 		      const struct org_row *org)
 {
@@ -80,8 +64,8 @@ static int check_plan(struct request *request, const json_t *settings,
 		"phone_number"
 	};
 
-	if (is_in_plan(org->plan_limits.countries,
-		       json_str(settings, "phone_number")))
+	if (plan_allows(org->plan_limits.countries,
+			json_str(settings, "phone_number")))
 		return 0;
 	request_fail(request, &blocked);
 	return -EACCES;

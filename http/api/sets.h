@@ -7,6 +7,8 @@ extern const struct route_set api_calls;
 extern const struct route_set api_recordings;
 extern const struct route_set api_events;
 extern const struct route_set api_sip;
+extern const struct route_set api_sip_trace;
+extern const struct route_set api_sip_numbers;
 extern const struct route_set api_inbound;
 extern const struct route_set api_pathways;
 extern const struct route_set api_account;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <stdio.h>
 #include "agent/call/dispatch.h"
+#include "agent/call/health.h"
 #include "agent/call/webhook.h"
 #include "agent/service.h"
 #include "core/addr.h"
@@ -83,6 +84,29 @@ static void add_turns(struct buffer *out, const struct dispatch_stats *stats)
 		      (unsigned long long)stats->turns);
 }
 
+static void add_load(struct buffer *out, const struct load_stats *load)
+{
+	static const char *const reasons[] = { "fine", "calls", "ports",
+					       "late" };
+	const struct metric head = { "calls_refused_total", "counter",
+				     "Incoming calls refused with 503.", 0 };
+	const struct metric metrics[] = {
+		{ "calls_held_back", "gauge",
+		  "1 while no further call may begin.", load->is_full },
+		{ "loop_late_seconds", "gauge",
+		  "Lateness of the loop, mean of a second.",
+		  load->late_ms / 1000 },
+	};
+
+	ADD(out, metrics);
+	add_head(out, &head);
+	for (int i = LOAD_FINE + 1; i < LOAD_STATES; i++)
+		buffer_printf(out,
+			      "parley_calls_refused_total{reason=\"%s\"} "
+			      "%llu\n",
+			      reasons[i], (unsigned long long)load->refused[i]);
+}
+
 static void add_calls(struct buffer *out, const struct service *service)
 {
 	struct dispatch_stats calls = { 0 };
@@ -115,6 +139,31 @@ static void add_calls(struct buffer *out, const struct service *service)
 
 	ADD(out, metrics);
 	add_turns(out, &calls);
+	add_load(out, &calls.load);
+}
+
+static void add_health(struct buffer *out, const struct service *service)
+{
+	struct health_stats stats = { 0 };
+	const struct metric head = { "sip_targets", "gauge",
+				     "Hosts of trunks, by their health.", 0 };
+
+	if (service->health)
+		health_stats(service->health, &stats);
+	add_head(out, &head);
+	for (int i = 0; i < HEALTH_STATES; i++)
+		buffer_printf(out, "parley_sip_targets{state=\"%s\"} %u\n",
+			      health_state_name((enum health_state)i),
+			      stats.targets[i]);
+	const struct metric metrics[] = {
+		{ "sip_probes_total", "counter", "OPTIONS sent to trunks.",
+		  (double)stats.probes },
+		{ "sip_probes_failed_total", "counter",
+		  "OPTIONS that brought no sign of life.",
+		  (double)stats.failures },
+	};
+
+	ADD(out, metrics);
 }
 
 static void add_sip(struct buffer *out, const struct service *service)
@@ -297,6 +346,7 @@ static void metrics(struct request *request)
 	buffer_init(&text, TEXT_MAX_BYTES);
 	add_calls(&text, service);
 	add_sip(&text, service);
+	add_health(&text, service);
 	add_media(&text, service);
 	add_store(&text, service);
 	add_process(&text, service);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tools/parley/call.c - parley call: dispatches a call by REST and follows it
- * in the terminal until it is completed. */
+ * in the terminal until it is completed, or draws the SIP messages of one. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/timer.h"
+#include "tools/parley/ladder.h"
 #include "tools/parley/tool.h"
 
 enum { POLL_MS = 1000, TIMEOUT_MS = 20000, BODY_MAX = 8 * 1024 * 1024 };
@@ -21,6 +22,8 @@ struct follow {
 	struct fetch_call *request;
 	struct timer *timer;
 	const char *base_url;
+	const json_t *body; /* of the call to dispatch */
+	bool has_text; /* of the ladder */
 	char authorization[128];
 	char id[64];
 	json_t *call; /* owned: the latest answer */
@@ -155,41 +158,74 @@ static void on_dispatched(void *owner, const struct fetch_result *result)
 	poll(follow);
 }
 
-static int run_follow(const struct config *config, const char *key,
-		      const json_t *body)
+static void dispatch(struct follow *follow)
 {
-	struct follow follow = { .status = EXIT_FAILURE };
+	char *text = json_text(follow->body);
+
+	send_request(follow, "POST", "/v1/calls", text, on_dispatched);
+	mem_free(text);
+}
+
+/* ---- the ladder of a call ---- */
+
+static void on_ladder(void *owner, const struct fetch_result *result)
+{
+	struct follow *follow = owner;
+	struct ladder_style style = ladder_style_of(stdout);
+	json_t *answer = take_answer(follow, result);
+
+	if (!answer)
+		return;
+	style.has_text = follow->has_text;
+	ladder_print(stdout, json_object_get(answer, "data"), &style);
+	json_decref(answer);
+	stop(follow, EXIT_SUCCESS);
+}
+
+static void ask_ladder(struct follow *follow)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/v1/calls/%s/sip", follow->id);
+	send_request(follow, "GET", path, NULL, on_ladder);
+}
+
+/* ---- running ---- */
+
+static int run_follow(const struct config *config, const char *key,
+		      struct follow *follow)
+{
 	struct fetch_options options = {
 		.egress = { .allow_private = true, .allow_loopback = true },
 	};
 	char url[320], ca[4096];
 	const char *public_url = config_text(config, "http.public_url");
-	char *text = json_text(body);
 
 	snprintf(url, sizeof(url), "%s://%s:%lld",
 		 config_bool(config, "http.tls") ? "https" : "http",
 		 config_text(config, "http.listen"),
 		 (long long)config_number(config, "http.port"));
-	follow.base_url = public_url[0] ? public_url : url;
+	follow->base_url = public_url[0] ? public_url : url;
 	snprintf(ca, sizeof(ca), "%s", config_text(config, "sip.ca_file"));
 	options.ca_file = ca[0] ? ca : NULL;
-	snprintf(follow.authorization, sizeof(follow.authorization),
+	snprintf(follow->authorization, sizeof(follow->authorization),
 		 "Bearer %s", key);
-	if (!loop_open(&follow.loop)) {
-		options.loop = follow.loop;
-		follow.timer = timer_new(follow.loop);
-		if (!fetch_open(&follow.fetch, &options)) {
-			send_request(&follow, "POST", "/v1/calls", text,
-				     on_dispatched);
-			loop_run(follow.loop);
-			fetch_close(&follow.fetch);
+	if (!loop_open(&follow->loop)) {
+		options.loop = follow->loop;
+		follow->timer = timer_new(follow->loop);
+		if (!fetch_open(&follow->fetch, &options)) {
+			if (follow->body)
+				dispatch(follow);
+			else
+				ask_ladder(follow);
+			loop_run(follow->loop);
+			fetch_close(&follow->fetch);
 		}
-		timer_close(&follow.timer);
-		loop_close(&follow.loop);
+		timer_close(&follow->timer);
+		loop_close(&follow->loop);
 	}
-	json_decref(follow.call);
-	mem_free(text);
-	return follow.status;
+	json_decref(follow->call);
+	return follow->status;
 }
 
 static const struct option longs[] = {
@@ -198,12 +234,20 @@ static const struct option longs[] = {
 	{ "task", required_argument, NULL, 'k' },
 	{ "pathway", required_argument, NULL, 'p' },
 	{ "record", no_argument, NULL, 'r' },
+	{ "ladder", no_argument, NULL, 'l' },
+	{ "text", no_argument, NULL, 'x' },
 	{ "key", required_argument, NULL, 'a' },
 	{ "config", required_argument, NULL, 'c' },
 	{ 0 },
 };
 
-static int run(int argc, char **argv)
+struct wanted {
+	const char *config_file, *key;
+	json_t *body; /* owned: the call's settings */
+	bool is_ladder, has_text;
+};
+
+static int take_option(struct wanted *wanted, int option)
 {
 	static const struct {
 		int option;
@@ -212,34 +256,66 @@ static int run(int argc, char **argv)
 		       { 'f', "from" },
 		       { 'k', "task" },
 		       { 'p', "pathway_id" } };
-	const char *config_file = NULL, *key = getenv("PARLEY_KEY");
+
+	if (option == '?')
+		return EXIT_FAILURE;
+	if (option == 'a')
+		wanted->key = optarg;
+	else if (option == 'c')
+		wanted->config_file = optarg;
+	else if (option == 'r')
+		json_put_bool(wanted->body, "record", true);
+	wanted->is_ladder |= option == 'l';
+	wanted->has_text |= option == 'x';
+	for (size_t i = 0; i < 4; i++) {
+		if (fields[i].option == option)
+			json_put_str(wanted->body, fields[i].field, optarg);
+	}
+	return EXIT_SUCCESS;
+}
+
+/* id is NULL for a call that is yet to be made. */
+static int check(const struct wanted *wanted, const char *id)
+{
+	bool has_number = json_object_get(wanted->body, "phone_number");
+
+	if (wanted->is_ladder != (id != NULL) ||
+	    (wanted->has_text && !wanted->is_ladder))
+		return tool_fail("ID goes with --ladder, and --text with both; "
+				 "see parley call --help");
+	if (wanted->is_ladder && (has_number || !wanted->key))
+		return tool_fail("--ladder wants the ID of a call and --key "
+				 "KEY (or $PARLEY_KEY)");
+	if (!wanted->is_ladder && (!has_number || !wanted->key))
+		return tool_fail("--to NUMBER and --key KEY (or $PARLEY_KEY) "
+				 "are needed; see parley call --help");
+	return EXIT_SUCCESS;
+}
+
+static int run(int argc, char **argv)
+{
+	struct wanted wanted = { .key = getenv("PARLEY_KEY"),
+				 .body = json_object() };
+	struct follow follow = { .status = EXIT_FAILURE };
 	struct config *config = NULL;
-	json_t *body = json_object();
+	const char *id;
 	int option, status = EXIT_SUCCESS;
 
-	while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (option == '?')
-			status = EXIT_FAILURE;
-		else if (option == 'a')
-			key = optarg;
-		else if (option == 'c')
-			config_file = optarg;
-		else if (option == 'r')
-			json_put_bool(body, "record", true);
-		for (size_t i = 0; i < 4; i++) {
-			if (fields[i].option == option)
-				json_put_str(body, fields[i].field, optarg);
-		}
+	while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1)
+		status |= take_option(&wanted, option);
+	id = optind < argc ? argv[optind] : NULL;
+	if (!status)
+		status = check(&wanted, id);
+	if (!status)
+		status = tool_open_config(&config, wanted.config_file);
+	if (!status) {
+		follow.body = id ? NULL : wanted.body;
+		follow.has_text = wanted.has_text;
+		snprintf(follow.id, sizeof(follow.id), "%s", id ? id : "");
+		status = run_follow(config, wanted.key, &follow);
 	}
-	if (!status && (!key || !json_object_get(body, "phone_number")))
-		status = tool_fail("--to NUMBER and --key KEY (or $PARLEY_KEY) "
-				   "are needed; see parley call --help");
-	if (!status)
-		status = tool_open_config(&config, config_file);
-	if (!status)
-		status = run_follow(config, key, body);
 	config_close(&config);
-	json_decref(body);
+	json_decref(wanted.body);
 	return status;
 }
 
@@ -247,6 +323,8 @@ const struct command command_call = {
 	"call", run,
 	"call --to NUMBER [--from NUMBER] --task TEXT | --pathway ID\n"
 	"     [--record] [--key KEY]\n"
+	"call ID --ladder [--text] [--key KEY]\n"
 	"  Dispatches a call and follows it until it has ended. The key may\n"
-	"  also stand in $PARLEY_KEY.\n"
+	"  also stand in $PARLEY_KEY. --ladder draws the SIP messages of a\n"
+	"  call, with --text each of them whole.\n"
 };

@@ -158,6 +158,81 @@ static void lists_and_picks_the_first_outbound(void **state)
 	assert_string_equal(rows[2].number, "+3");
 }
 
+static void put_to(struct fixture *f, const char *number, const char *host,
+		   uint16_t port)
+{
+	struct trunk_row row = trunk_of("a", number, TRUNK_OUTBOUND);
+
+	row.host = host;
+	row.port = port;
+	assert_int_equal(put(f, row), 0);
+}
+
+static void targets_once_each_in_pages(void **state)
+{
+	struct fixture *f = *state;
+	struct trunk_target none = { "", 0 }, page[2];
+	struct trunk_row in = trunk_of("b", "+7", TRUNK_INBOUND);
+	size_t n = 2;
+
+	in.host = NULL;
+	assert_int_equal(put(f, in), 0);
+	assert_int_equal(trunks_targets(f->store, f->arena, &none, page, &n),
+			 0);
+	assert_int_equal(n, 0);
+	put_to(f, "+1", "b.example", 0);
+	put_to(f, "+2", "b.example", 0);
+	put_to(f, "+3", "a.example", 9);
+	put_to(f, "+4", "b.example", 5061);
+	n = 2;
+	assert_int_equal(trunks_targets(f->store, f->arena, &none, page, &n),
+			 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(page[0].host, "a.example");
+	assert_int_equal(page[0].port, 9);
+	assert_string_equal(page[1].host, "b.example");
+	assert_int_equal(page[1].port, 0);
+	none = page[1];
+	assert_int_equal(trunks_targets(f->store, f->arena, &none, page, &n),
+			 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(page[0].port, 5061);
+}
+
+static void numbers_with_both_directions(void **state)
+{
+	struct fixture *f = *state;
+	struct trunk_page page = { "a", "", 2 };
+	struct trunk_number *rows;
+	struct trunk_row in = trunk_of("a", "+1", TRUNK_INBOUND);
+	size_t n;
+
+	in.sip_endpoint = in.host = NULL;
+	in.port = 0;
+	put(f, in);
+	put(f, trunk_of("a", "+1", TRUNK_OUTBOUND));
+	in.number = "+2";
+	put(f, in);
+	put(f, trunk_of("a", "+3", TRUNK_OUTBOUND));
+	put(f, trunk_of("b", "+4", TRUNK_OUTBOUND));
+	assert_int_equal(trunks_numbers(f->store, f->arena, &page, &rows, &n),
+			 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(rows[0].number, "+1");
+	assert_true(rows[0].is_inbound && rows[0].is_outbound);
+	assert_string_equal(rows[0].sip_endpoint, "sip:carrier.example:5071");
+	assert_string_equal(rows[0].host, "carrier.example");
+	assert_int_equal(rows[0].port, 65535);
+	assert_true(rows[1].is_inbound && !rows[1].is_outbound);
+	assert_null(rows[1].sip_endpoint);
+	page.after = "+2";
+	assert_int_equal(trunks_numbers(f->store, f->arena, &page, &rows, &n),
+			 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(rows[0].number, "+3");
+	assert_true(!rows[0].is_inbound && rows[0].is_outbound);
+}
+
 #define TEST(name)                                                             \
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
@@ -171,6 +246,8 @@ int main(void)
 		TEST(deletes_its_own_alone),
 		TEST(gets_for_an_organisation_or_any),
 		TEST(lists_and_picks_the_first_outbound),
+		TEST(targets_once_each_in_pages),
+		TEST(numbers_with_both_directions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
