@@ -57,3 +57,27 @@ def house(network, tmp_path):
     house.start()
     yield house
     house.close()
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory):
+    """What baresip says: longer than any call, for at its end it hangs up."""
+    import sound
+    path = tmp_path_factory.mktemp("sound") / "say.wav"
+    sound.write(path, sound.sweeps(120))
+    return path
+
+
+@pytest.fixture
+def phone(house, source, tmp_path):
+    """Starts phones of baresip."""
+    from baresip import Baresip
+    phones = []
+
+    def start(**options):
+        phones.append(Baresip(tmp_path / f"phone{len(phones)}", house,
+                              source, **options))
+        return phones[-1]
+    yield start
+    for each in phones:
+        each.stop()
