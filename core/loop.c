@@ -258,6 +258,7 @@ void loop_on_signals(struct loop *loop, loop_signal_fn *fn, void *owner)
 void loop_stats(const struct loop *loop, struct loop_stats *out)
 {
 	*out = loop->stats;
+	out->timers = loop->timers.open;
 }
 
 struct uv_loop_s *loop_uv(const struct loop *loop)

@@ -33,5 +33,6 @@ struct loop_stats {
 	uint64_t turns;
 	uint64_t slow_callbacks; /* over 5 ms */
 	uint64_t longest_us;
+	uint64_t timers; /* not closed, armed or not */
 };
 void loop_stats(const struct loop *loop, struct loop_stats *out);

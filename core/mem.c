@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/mem.h"
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,4 +49,11 @@ char *mem_dup_bytes(const void *ptr, size_t len)
 void mem_free(void *ptr)
 {
 	free(ptr);
+}
+
+size_t mem_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
 }

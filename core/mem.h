@@ -15,3 +15,5 @@ void *mem_resize(void *ptr, size_t size);
 char *mem_dup_str(const char *str);
 char *mem_dup_bytes(const void *ptr, size_t len);
 void mem_free(void *ptr); /* NULL is fine */
+/* Bytes of the heap that are in use, libraries' too; 0 under a sanitizer. */
+size_t mem_in_use(void);

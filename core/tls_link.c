@@ -79,10 +79,10 @@ void tls_link_free(struct tls_link *x)
 	timer_close(&x->deadline);
 	timer_close(&x->post);
 	mbedtls_ssl_free(&x->ssl); /* wipes keys and buffers */
-	if (x->conf)
-		mbedtls_ssl_config_free(x->conf);
-	mem_free(x->conf);
-	tls_identity_close(&x->identity);
+	if (x->shown.conf)
+		mbedtls_ssl_config_free(x->shown.conf);
+	mem_free(x->shown.conf);
+	tls_identity_close(&x->shown.identity);
 	tls_verify_reset(&x->verify);
 	tls_pipe_reset(&x->pipe);
 	buffer_reset(&x->unsent);
@@ -442,13 +442,14 @@ static int set_up_client(struct tls_link *x, struct tls_identity *identity)
 	int ret = 0;
 
 	if (identity) {
-		x->identity = tls_identity_hold(identity);
-		x->conf = mem_new(sizeof(*x->conf));
-		ret = tls_trust_configure(x->trust, x->conf, identity);
+		x->shown.identity = tls_identity_hold(identity);
+		x->shown.conf = mem_new(sizeof(*x->shown.conf));
+		ret = tls_trust_configure(x->trust, x->shown.conf, identity);
 	}
 	return ret ? ret
-		   : mbedtls_ssl_setup(&x->ssl,
-				       x->conf ? x->conf : &x->trust->client);
+		   : mbedtls_ssl_setup(&x->ssl, x->shown.conf
+							? x->shown.conf
+							: &x->trust->client);
 }
 
 /* An IP literal is no server name (RFC 6066, 3). */

@@ -83,14 +83,19 @@ struct tls_shake {
 	bool is_offered; /* with a session verified for this name */
 };
 
+/* A client's certificate where it is not the trust's; both or neither. */
+struct tls_shown {
+	struct tls_identity *identity; /* counted */
+	mbedtls_ssl_config *conf; /* owned */
+};
+
 struct tls_link {
 	struct link link; /* first */
 	struct tls_trust *trust; /* counted */
 	struct link *raw; /* owned */
 	struct tls_accept *accept; /* borrowed: until delivered; or NULL */
 	LIST_ENTRY(tls_link) in_accept;
-	struct tls_identity *identity; /* counted; NULL: the trust's */
-	mbedtls_ssl_config *conf; /* owned, with identity; or NULL */
+	struct tls_shown shown;
 	mbedtls_ssl_context ssl;
 	struct tls_verify verify;
 	struct tls_pipe pipe;

@@ -94,7 +94,7 @@ static void tell_failure(struct buffer *why, const struct tls_link *x)
  * its own are not kept, because the cache does not know identities. */
 static bool is_resumable(const struct tls_link *x)
 {
-	return !x->verify.is_server && !x->identity;
+	return !x->verify.is_server && !x->shown.identity;
 }
 
 static struct tls_session_key session_key(const struct tls_link *x)
@@ -189,13 +189,13 @@ static void run(void *arg)
 	struct tls_link *x = arg;
 
 	pthread_mutex_lock(&x->trust->job_lock);
-	if (x->identity)
-		pthread_mutex_lock(&x->identity->job_lock);
+	if (x->shown.identity)
+		pthread_mutex_lock(&x->shown.identity->job_lock);
 	do
 		x->shake.result = mbedtls_ssl_handshake_step(&x->ssl);
 	while (!x->shake.result && !is_over(x));
-	if (x->identity)
-		pthread_mutex_unlock(&x->identity->job_lock);
+	if (x->shown.identity)
+		pthread_mutex_unlock(&x->shown.identity->job_lock);
 	pthread_mutex_unlock(&x->trust->job_lock);
 }
 

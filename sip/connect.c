@@ -19,9 +19,6 @@ enum {
 	SECOND_CHOICE_US = 60 * 1000000
 };
 
-_Static_assert((int)SIP_TRIED_MAX >= (int)LOCATE_MAX_ADDRESSES,
-	       "all of a host's");
-
 struct outcome {
 	struct sip_link *link; /* borrowed: the transport's */
 	int err;
@@ -255,6 +252,8 @@ static void take_addresses(struct sip_dial *dial,
 	const struct avoided *avoided = &dial->transport->avoided;
 	uint64_t now = now_us(dial->transport);
 
+	_Static_assert((int)SIP_TRIED_MAX >= (int)LOCATE_MAX_ADDRESSES,
+		       "all of a host's can be tried");
 	if (result->n_addresses)
 		dial->first = result->addresses[0];
 	for (int last = 0; last <= (dial->tried.n == 0); last++) {

@@ -70,6 +70,12 @@ static ptrdiff_t find_nocase(struct slice text, struct slice word)
 	return -1;
 }
 
+static bool has_prefix_nocase(struct slice text, struct slice prefix)
+{
+	return text.len >= prefix.len &&
+	       slice_eq_nocase(slice_make(text.ptr, prefix.len), prefix);
+}
+
 /* ---- head ---- */
 
 /* Of "user:password@..." behind a scheme: where the password lies. False: there
@@ -163,6 +169,9 @@ static bool next_line(struct slice *text, struct slice *line)
 static enum sip_header_id id_of(struct slice line, struct slice *name,
 				struct slice *value)
 {
+	/* Content-Type, credentials, Call-ID, CSeq and what is indented. */
+	if (!line.len || !strchr("cCaApPiI \t", line.ptr[0]))
+		return SIP_H_OTHER;
 	*value = line;
 	*name = lex_trim(slice_cut(value, ':'));
 	if (!value->ptr)
@@ -181,10 +190,12 @@ static void add_head(struct buffer *out, struct slice head, struct slice *type)
 	while (next_line(&head, &line) && line.len) {
 		bool is_more = line.ptr[0] == ' ' || line.ptr[0] == '\t';
 
+		enum sip_header_id own = id_of(line, &name, &value);
+
 		if (is_more && is_credential(id))
 			continue;
-		if (!is_more)
-			id = id_of(line, &name, &value);
+		if (!is_more || is_credential(own))
+			id = own;
 		if (is_credential(id))
 			add_credential(out, name, value);
 		else
@@ -215,28 +226,33 @@ static void add_crypto(struct buffer *out, struct slice rest)
 	buffer_add_str(out, REMOVED);
 }
 
+/* Length of what may stay of a line that has a secret behind it; 0: all. */
+static size_t find_secret(struct slice line)
+{
+	static const char *const starts[] = { "a=key-mgmt:", "a=ice-pwd:",
+					      "k=" };
+	static const struct slice key = { "inline:", 7 };
+	ptrdiff_t at = find_nocase(line, key);
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (has_prefix_nocase(line, slice_of(starts[i])))
+			return strlen(starts[i]);
+	return at < 0 ? 0 : (size_t)at + key.len;
+}
+
 static void add_sdp_line(struct buffer *out, struct slice line)
 {
-	static const char *const secrets[] = { "inline:", "a=key-mgmt:",
-					       "a=ice-pwd:", "k=" };
 	static const struct slice crypto = { "a=crypto:", 9 };
+	size_t n;
 
-	if (line.len >= crypto.len &&
-	    slice_eq_nocase(slice_make(line.ptr, crypto.len), crypto)) {
+	if (has_prefix_nocase(line, crypto)) {
 		add_crypto(out, lex_skip(line, crypto.len));
 		return;
 	}
-	for (size_t i = 0; i < sizeof(secrets) / sizeof(*secrets); i++) {
-		struct slice secret = slice_of(secrets[i]);
-		ptrdiff_t at = find_nocase(line, secret);
-
-		if (at < 0 || (secret.len == 2 && at > 0))
-			continue;
-		add(out, slice_make(line.ptr, (size_t)at + secret.len));
+	n = find_secret(line);
+	add(out, n ? slice_make(line.ptr, n) : line);
+	if (n)
 		buffer_add_str(out, REMOVED);
-		return;
-	}
-	add(out, line);
 }
 
 static void add_sdp(struct buffer *out, struct slice sdp)

@@ -354,6 +354,7 @@ static void on_refer(struct session *session, const struct sip_message *refer)
 		referral_answer(session, refer, status < 200 ? 500 : status,
 				"");
 	} else {
+		dialog_refresh(session->dialog, refer);
 		referral_answer(
 			session, refer, 202,
 			asked.refer.wants_notify ? "" : "Refer-Sub: false\r\n");

@@ -239,6 +239,8 @@ void referral_on_notify(struct session *session, struct sip_message *notify)
 		refusal = 481;
 	else
 		refusal = read_sipfrag(notify, &status);
+	if (!refusal)
+		dialog_refresh(session->dialog, notify);
 	referral_answer(session, notify, refusal ? refusal : 200,
 			refusal == 415 ? "Accept: " REFERRAL_BODY "\r\n" : "");
 	if (!refusal)

@@ -26,6 +26,16 @@ static const unsigned followers[] = {
 	[DONE] = 0,
 };
 
+/* From one of the trunk's addresses to the next. */
+struct move {
+	struct sip_tried tried; /* by this request */
+	struct addr peer; /* of the last one sent */
+	struct sip_message *refusal; /* owned: its 503; or NULL */
+	int err; /* without refusal: how it was lost */
+	bool has_answer; /* a provisional one came from it */
+	bool is_ringing; /* above 100: somebody has been reached */
+};
+
 struct sip_request {
 	struct ua *ua; /* borrowed: outlives us */
 	struct dialog *dialog; /* borrowed: outlives us */
@@ -40,14 +50,7 @@ struct sip_request {
 	struct buffer body;
 	struct buffer authorization; /* lines for the challenges so far */
 	struct login credentials;
-	struct {
-		struct sip_tried tried; /* by this request */
-		struct addr peer; /* of the last one sent */
-		struct sip_message *refusal; /* owned: its 503; or NULL */
-		int err; /* without refusal: how it was lost */
-		bool has_answer; /* a provisional one came from it */
-		bool is_ringing; /* above 100: somebody has been reached */
-	} move;
+	struct move move;
 	bool is_canceled;
 	enum sip_method method;
 	enum state state;

@@ -270,7 +270,8 @@ static struct dialog *open_dialog(struct ua *ua,
 	sip_escape_user(&user, slice_of(call->from_number));
 	out.target = buffer_str(&target);
 	out.user = buffer_str(&user);
-	if (!trunk_target(&trunk, ua, call->trunk) && !buffer_error(&target) && !buffer_error(&user))
+	if (!trunk_target(&trunk, ua, call->trunk) && !buffer_error(&target) &&
+	    !buffer_error(&user))
 		dialog = dialog_open_out(&out);
 	buffer_reset(&target);
 	buffer_reset(&user);

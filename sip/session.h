@@ -116,12 +116,14 @@ int session_offer(struct session *session, struct slice sdp);
  * header (RFC 3326). */
 void session_hangup(struct session *session, const char *reason);
 void session_close(struct session **session); /* NULL is fine */
-/* REFER inside the dialog; replaces may be NULL. -EINVAL: not up, or no such
- * URI; -EAGAIN: one is under way. */
+/* REFER inside the dialog; replaces may be NULL. A peer that takes it and tells
+ * nothing for 60 s is not waited for; on_end ends it untold. -EINVAL: not up,
+ * no URI without headers, or no such replaces; -EAGAIN: one is under way. */
 int session_refer(struct session *session, const char *target_uri,
 		  const char *replaces);
 /* NOTIFY to the peer's REFER with this status as sipfrag; from 200 on it ends
- * the subscription. Nothing happens without one. */
+ * the subscription, as do 180 s and session_close(), which repeat the last one.
+ * After on_end it still goes. Nothing happens without a subscription. */
 void session_refer_notify(struct session *session, int status);
 /* Who took it; NULL: nobody has it (any more). */
 void *session_owner(const struct session *session);

@@ -246,7 +246,7 @@ static bool is_busy(const struct session_timer *timer)
 	const struct session *session = timer->session;
 
 	return session->state != SESSION_UP ||
-	       session->offer.state != OFFER_STABLE || session->offer.sdp;
+	       session->offer.state != OFFER_STABLE;
 }
 
 static void on_timer(void *arg)

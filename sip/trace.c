@@ -36,7 +36,8 @@ static void read_mark(struct mark *out, struct slice text)
 	if (!sip_head_line(&head, &line))
 		return;
 	while (sip_head_line(&head, &line)) {
-		if (sip_head_split(line, &name, &value))
+		if (!strchr("CFT", line.ptr[0]) ||
+		    sip_head_split(line, &name, &value))
 			continue;
 		if (slice_eq(name, SLICE("Call-ID")))
 			out->call_id = value;

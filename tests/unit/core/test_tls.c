@@ -980,6 +980,13 @@ static void on_watch(void *arg)
 		timer_start(w->watch, 0, on_watch, w);
 }
 
+static void on_turns_over(void *arg)
+{
+	struct world *w = arg;
+
+	loop_stop(w->loop);
+}
+
 static void test_real_close_with_a_job_under_way(void **state)
 {
 	struct world *w = *state;
@@ -999,6 +1006,32 @@ static void test_real_close_with_a_job_under_way(void **state)
 	link_send(w->near.link, SLICE("x"));
 	run_real(w);
 	assert_int_equal(w->near.opens, 1);
+}
+
+/* CVE-2021-32686: the listener goes while handshakes are under way, the jobs of
+ * some in the pool. */
+static void test_real_listener_closes_in_a_handshake(void **state)
+{
+	struct world *w = *state;
+
+	for (unsigned i = 0; i < 8; i++) {
+		w->watch = timer_new(w->loop);
+		dial_real(w, "sip.example");
+		timer_start(w->watch, i, on_turns_over, w);
+		run_real(w);
+		timer_close(&w->watch);
+		listener_close(&w->listener);
+		link_close(&w->far.link);
+		if (!w->near.closes) {
+			/* Its end is that of the connection. */
+			w->near.loop = w->loop;
+			run_real(w);
+		}
+		assert_int_equal(w->near.closes, 1);
+		link_close(&w->near.link);
+		w->near.closes = 0;
+		listen_tls(w);
+	}
 }
 
 #define SIM(test)  cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -1044,6 +1077,7 @@ int main(void)
 		REAL(test_real_sockets),
 		REAL(test_real_failures),
 		REAL(test_real_close_with_a_job_under_way),
+		REAL(test_real_listener_closes_in_a_handshake),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,14 +132,14 @@ static char pki_dir[32];
 static void make_leaf(const char *ca, const char *name)
 {
 	static const char *const names[] = { "127.0.0.1", "localhost",
-					     "sip:trunk.test",
-					     "sip:multi.test" };
+					     "sip:trunk.test", "sip:multi.test",
+					     "::1" };
 	char ca_pem[64], ca_key[64], pem[64], key[64];
 	struct pki_files files = { ca_pem, ca_key };
 	struct pki_leaf leaf = { .ca = files,
 				 .files = { pem, key },
 				 .names = names,
-				 .n_names = 4,
+				 .n_names = 5,
 				 .wall_ms = start_ms };
 	struct buffer why;
 
@@ -346,11 +346,12 @@ static void raw_on_accept(void *owner, struct link *link)
 	link_attach(link, &raw_events, raw);
 }
 
-void raw_listen_at(struct raw *raw, struct tls *tls, uint16_t port)
+void raw_listen_at(struct raw *raw, struct tls *tls, const char *ip,
+		   uint16_t port)
 {
 	struct listen_options options = { 0 };
 
-	addr_parse(&options.bind, SLICE("127.0.0.1"), port);
+	addr_parse(&options.bind, slice_of(ip), port);
 	assert_int_equal(
 		tls_listen(&raw->listener, tls, &options, raw_on_accept, raw),
 		0);
@@ -358,7 +359,7 @@ void raw_listen_at(struct raw *raw, struct tls *tls, uint16_t port)
 
 void raw_listen(struct world *world, struct tls *tls)
 {
-	raw_listen_at(&world->raw, tls, RAW_PORT);
+	raw_listen_at(&world->raw, tls, "127.0.0.1", RAW_PORT);
 }
 
 void raw_dial(struct world *world)

@@ -76,7 +76,8 @@ extern const struct session_events side_events;
 void raw_listen(struct world *world, struct tls *tls);
 /* The same for a further peer of the test's own, zeroed but for world and got.
  */
-void raw_listen_at(struct raw *raw, struct tls *tls, uint16_t port);
+void raw_listen_at(struct raw *raw, struct tls *tls, const char *ip,
+		   uint16_t port);
 /* Connects to the near UA and makes up a dialog. */
 void raw_dial(struct world *world);
 void raw_cut(struct raw *raw); /* closes its link */

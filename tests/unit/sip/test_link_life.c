@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 #include "core/mem.h"
+#include "core/tcp.h"
 #include "fixture_node.h"
 #include "fixture_text.h"
 
@@ -248,21 +249,17 @@ static void test_link_of_a_call_makes_no_room(void **state)
 {
 	struct world *w = *state;
 
-	for (unsigned i = SEATS; i-- > 0;)
-		say(w, dial(w, i), REQUEST); /* 0 is the last to speak */
-	run_s(w, 1);
-	for (unsigned i = 1; i < SEATS; i++)
-		say(w, &w->peers[i], REQUEST);
-	say(w, &w->peers[0], REQUEST);
-	w->b.in_use = true; /* that of the last message: 0 */
-	run_s(w, 20);
+	say(w, dial(w, 0), REQUEST);
+	w->b.in_use = true; /* that of the last message */
 	for (unsigned i = 1; i < SEATS; i++) {
-		fixture_peer_close(&w->peers[SEATS]);
-		dial(w, SEATS);
-		fixture_peer_send(&w->peers[SEATS], SLICE("\r\n\r\n"));
-		run_s(w, 20);
+		run_s(w, 5);
+		say(w, dial(w, i), "\r\n\r\n");
 	}
+	run_s(w, 20);
+	dial(w, SEATS);
 	assert_int_equal(w->peers[0].ends, 0);
+	assert_int_equal(w->peers[1].ends, 1);
+	assert_int_equal(w->b.ended, 1);
 }
 
 /* Nobody who has just spoken goes for a newcomer. */
@@ -297,6 +294,44 @@ static void test_silent_connections_make_room(void **state)
 	assert_int_equal(w->b.n, 1);
 }
 
+static void on_tcp_open(void *owner)
+{
+}
+
+static void on_tcp_data(void *owner, struct slice data)
+{
+}
+
+static void on_tcp_close(void *owner, int err, const char *why)
+{
+	unsigned *closes = owner;
+
+	++*closes;
+}
+
+/* A connection that does not even shake hands: 5 s. */
+static void test_no_handshake(void **state)
+{
+	static const struct link_events events = {
+		.on_open = on_tcp_open,
+		.on_data = on_tcp_data,
+		.on_close = on_tcp_close,
+	};
+	struct world *w = *state;
+	struct link *link;
+	struct addr addr;
+	unsigned closes = 0;
+
+	addr_parse(&addr, SLICE("127.0.0.1"), PORT_B);
+	assert_int_equal(
+		tcp_connect(&link, w->base.loop, &addr, &events, &closes), 0);
+	loop_advance_ms(w->base.loop, 4900);
+	assert_int_equal(closes, 0);
+	loop_advance_ms(w->base.loop, 200);
+	assert_int_equal(closes, 1);
+	link_close(&link);
+}
+
 /* Silent ones end after a minute, whether seats are wanted or not. */
 static void test_first_byte(void **state)
 {
@@ -326,6 +361,7 @@ int main(void)
 		T(test_link_of_a_call_makes_no_room),
 		T(test_busy_links_make_no_room),
 		T(test_silent_connections_make_room),
+		T(test_no_handshake),
 		T(test_first_byte),
 	};
 

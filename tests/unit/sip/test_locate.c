@@ -222,6 +222,8 @@ static const struct {
 	    NAPTR("\003", "\002", "\001S", "\010SIPS+D2T", NAME_ALPHA)),
 	ROW("naptr.test", TYPE_NAPTR,
 	    NAPTR("\003", "\001", "\001s", "\010sips+d2t", NAME_BETA)),
+	ROW("naptr.test", TYPE_NAPTR,
+	    NAPTR("\004", "\001", "\001s", "\010SIPS+D2T", NAME_ALPHA)),
 	ROW("alpha.test", TYPE_SRV, SRV("\001", "\x13", "\xc5", NAME_ONE)),
 	ROW("beta.test", TYPE_SRV, SRV("\001", "\x13", "\xc7", NAME_TWO)),
 	/* Nothing for TLS in its NAPTR: what SRV says counts. */

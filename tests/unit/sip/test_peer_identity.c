@@ -16,6 +16,7 @@
 #include "core/tls_compat.h"
 #include "core/tls_file.h"
 #include "fixture_node.h"
+#include "sip/identities.h"
 
 #define REQUEST                                                                \
 	"OPTIONS sip:b.example SIP/2.0\r\n"                                    \
@@ -456,6 +457,37 @@ static void test_certificate_of_a_trunk(void **state)
 	assert_int_equal(w->a.err, -ESTALE);
 }
 
+/* What nobody has asked for of late makes room; whoever still has its number is
+ * told, and not taken for another. */
+static void test_certificates_are_bounded(void **state)
+{
+	struct world *w = *state;
+	unsigned first = identity(w, "one.example"), number = first;
+	char pem[8192], key[8192], longer[8300];
+	struct slice chain = slurp(pem, path(w, 0, "leaf.pem"));
+	struct slice secret = slurp(key, path(w, 0, "leaf.key"));
+	struct buffer why;
+
+	buffer_init(&why, 256);
+	for (unsigned i = 0; i < IDENTITIES_MAX; i++) {
+		snprintf(longer, sizeof(longer), "%.*s# %u\n", (int)chain.len,
+			 chain.ptr, i);
+		assert_int_equal(sip_transport_identity(w->a.transport, &number,
+							slice_of(longer),
+							secret, &why),
+				 0);
+		assert_int_equal(number, first + 1 + i);
+	}
+	buffer_reset(&why);
+	make_leaf(w, &(struct leaf){ "ca.pem", "ca.key", { "b.example" } });
+	serve(w, "leaf.pem", "leaf.key");
+	join(w, "b.example", number);
+	assert_seen_as(w, "one.example");
+	join(w, "b.example", first);
+	assert_null(w->a.connected);
+	assert_int_equal(w->a.err, -ESTALE);
+}
+
 static void test_bad_certificate_of_a_trunk(void **state)
 {
 	struct world *w = *state;
@@ -561,6 +593,7 @@ int main(void)
 		T(test_no_wildcards),
 		T(test_ca_is_removed),
 		T(test_certificate_of_a_trunk),
+		T(test_certificates_are_bounded),
 		T(test_bad_certificate_of_a_trunk),
 		T(test_certificate_of_the_service),
 		T(test_certificate_is_required),

@@ -42,6 +42,8 @@ static void takes_credentials_out(void **state)
 		{ "Authorization:", "Authorization: ...removed" },
 		{ "Authorization: Digest a=1,\r\n response=\"b\"\r\n\tc=\"d\"",
 		  "Authorization: Digest ...removed" },
+		{ "X: 1\r\n Authorization: Digest b",
+		  "X: 1\r\nAuthorization: Digest ...removed" },
 		{ "X: 1\nAuthorization: Digest b",
 		  "X: 1\r\nAuthorization: Digest ...removed" },
 		{ "X: 1\rAuthorization: Digest b",

@@ -187,6 +187,52 @@ static void test_one_notify_at_a_time(void **state)
 	raw_expect_none(&w->raw);
 }
 
+/* A request with a Contact of its own. */
+static void request_from(struct raw *raw, const char *contact,
+			 const char *method, const char *headers)
+{
+	struct buffer text;
+
+	buffer_init(&text, 4096);
+	buffer_printf(&text,
+		      "%s %s SIP/2.0\r\n"
+		      "Via: SIP/2.0/TLS 127.0.0.1;branch=z9hG4bKown%u\r\n"
+		      "From: %s\r\nTo: %s\r\nCall-ID: %s\r\n"
+		      "CSeq: %u %s\r\nContact: <%s>\r\n%s"
+		      "Content-Length: 0\r\n\r\n",
+		      method, raw->target, ++raw->branches, raw->local,
+		      raw->remote, raw->call_id, ++raw->cseq, method, contact,
+		      headers);
+	raw_write(raw, buffer_slice(&text));
+	buffer_reset(&text);
+}
+
+/* REFER and NOTIFY refresh the target (RFC 6665, 4.4.1). */
+static void test_target_is_refreshed(void **state)
+{
+	struct world *w = *state;
+
+	raw_make_call(w);
+	request_from(&w->raw, "sip:new@trunk.test:5065", "REFER", TO_BOB);
+	raw_expect(&w->raw, "202");
+	assert_slice(raw_expect(&w->raw, "NOTIFY")->start.target,
+		     "sip:new@trunk.test:5065");
+	reply(&w->raw, 200);
+	assert_int_equal(session_refer(w->near.session, "sip:a@b.test", NULL),
+			 0);
+	world_run(w, 20);
+	raw_expect(&w->raw, "REFER");
+	reply(&w->raw, 202);
+	request_from(&w->raw, "sip:newer@trunk.test:5065", "NOTIFY",
+		     "Event: refer\r\n");
+	raw_expect(&w->raw, "200");
+	notify(w, 200);
+	assert_slice(raw_expect(&w->raw, "NOTIFY")->start.target,
+		     "sip:newer@trunk.test:5065");
+	reply(&w->raw, 200);
+	buffer_clear(&w->near.log);
+}
+
 static void test_status_that_is_none(void **state)
 {
 	struct world *w = *state;
@@ -510,6 +556,11 @@ static void test_progress_and_success(void **state)
 	expect_log(&w->near, "referred 200;");
 	peer_notifies(w, "486 Busy Here", "active", "200");
 	expect_log(&w->near, "referred 486 over;");
+	world_run(w, 31 * 1000);
+	peer_notifies(w, "486 Busy Here", "active", "200");
+	world_run(w, 1000); /* its last one is not waited for any longer */
+	peer_notifies(w, "486 Busy Here", "terminated", "481");
+	expect_log(&w->near, "");
 }
 
 /* A NOTIFY may overtake the 202 (RFC 6665, 4.1.2.4). */
@@ -756,6 +807,7 @@ int main(void)
 		with_world(test_what_the_owner_sees),
 		with_world(test_from_trying_to_the_end),
 		with_world(test_one_notify_at_a_time),
+		with_world(test_target_is_refreshed),
 		with_world(test_status_that_is_none),
 		with_world(test_second_refer),
 		with_world(test_without_a_subscription),

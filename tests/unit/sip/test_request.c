@@ -59,7 +59,7 @@ static void call_multi(struct world *w, const struct session_trunk *trunk)
 static void listen_both(struct world *w)
 {
 	raw_listen(w, w->tls);
-	raw_listen_at(&second, w->tls, SECOND_PORT);
+	raw_listen_at(&second, w->tls, "127.0.0.1", SECOND_PORT);
 }
 
 static void refuse(struct world *w, struct raw *raw, int status,
@@ -222,9 +222,60 @@ static void test_nobody_at_the_first_address(void **state)
 {
 	struct world *w = *state;
 
-	raw_listen_at(&second, w->tls, SECOND_PORT);
+	raw_listen_at(&second, w->tls, "127.0.0.1", SECOND_PORT);
 	call_multi(w, &multi);
 	answer_call(w, &second);
+	hang_up(w, &second);
+}
+
+static enum sim_verdict drop_first(void *arg, const struct sim_packet *packet)
+{
+	return packet->is_connect && addr_port(&packet->to) == RAW_PORT
+		       ? SIM_DROP
+		       : SIM_PASS;
+}
+
+/* 4 s for a connection; the call after it does not wait again. */
+static void test_no_answer_to_the_connect(void **state)
+{
+	struct world *w = *state;
+
+	listen_both(w);
+	sim_set_filter(w->loop, drop_first, w);
+	call_multi(w, &multi);
+	world_run(w, 3900);
+	raw_expect_none(&second);
+	world_run(w, 100);
+	answer_call(w, &second);
+	hang_up(w, &second);
+	raw_cut(&second);
+	world_run(w, 50);
+	call_multi(w, &multi);
+	answer_call(w, &second);
+	hang_up(w, &second);
+	sim_set_filter(w->loop, NULL, NULL);
+}
+
+/* An address as the trunk's host: in brackets wherever a port may follow. */
+static void test_ipv6_trunk(void **state)
+{
+	const struct session_trunk trunk = { .host = "::1",
+					     .port = SECOND_PORT };
+	struct world *w = *state;
+	const struct sip_message *invite;
+
+	raw_listen_at(&second, w->tls, "::1", SECOND_PORT);
+	call_multi(w, &trunk);
+	invite = raw_expect(&second, "INVITE");
+	assert_slice(invite->start.target, "sip:+15550100@[::1]:5067");
+	assert_slice(invite->common.via.host, "::1");
+	assert_slice(message_value(invite, "Contact"),
+		     "<sip:+15550199@[::1]:5061;transport=tls>");
+	raw_learn(&second, (struct sip_message *)invite);
+	raw_reply(&second, invite, 200,
+		  "Contact: <sip:raw@[::1]:5067;transport=tls>\r\n", "answer");
+	world_run(w, 50);
+	raw_expect(&second, "ACK");
 	hang_up(w, &second);
 }
 
@@ -502,6 +553,8 @@ int main(void)
 		T(test_retry_after),
 		T(test_retry_after_of_the_only_address),
 		T(test_nobody_at_the_first_address),
+		T(test_no_answer_to_the_connect),
+		T(test_ipv6_trunk),
 		T(test_silent_server),
 		T(test_lost_before_any_answer),
 		T(test_lost_after_an_answer),

@@ -504,20 +504,22 @@ static void test_refresh_waits_for_an_offer(void **state)
 static void test_offer_waits_for_a_refresh(void **state)
 {
 	struct world *w = *state;
-	const struct sip_message *invite;
+	struct sip_message *invite;
 
 	take_call(w, "Session-Expires: 200;refresher=uac\r\n");
-	invite = expect_at(w, 100 * 1000, "INVITE");
+	invite = sip_message_ref(expect_at(w, 100 * 1000, "INVITE"));
 	assert_int_equal(session_offer(w->near.session, SLICE("hold")), 0);
 	assert_int_equal(session_offer(w->near.session, SLICE("x")), -EAGAIN);
+	world_run(w, 1200); /* it looks more than once */
 	raw_request(&w->raw, "INVITE", "", "theirs");
-	raw_reply(&w->raw, invite, 200, CONTACT, "answer");
 	raw_expect(&w->raw, "491");
+	raw_reply(&w->raw, invite, 200, CONTACT, "answer");
 	raw_expect(&w->raw, "ACK");
+	sip_message_unref(&invite);
 	world_run(w, 600);
-	invite = raw_expect(&w->raw, "INVITE");
-	assert_slice(invite->body, "hold");
-	raw_reply(&w->raw, invite, 200, CONTACT, "held");
+	raw_expect(&w->raw, "INVITE");
+	assert_slice(w->raw.message->body, "hold");
+	raw_reply(&w->raw, w->raw.message, 200, CONTACT, "held");
 	raw_expect(&w->raw, "ACK");
 	expect_log(&w->near, "answer [held];");
 }
