@@ -122,19 +122,13 @@ static const char *const migrations[] = {
 	"CREATE INDEX trunks_target ON trunks(host, port);"
 	"CREATE INDEX trunks_number ON trunks(org_id, number);",
 
-	/* SIP messages lie together by call, their texts in the table itself. */
+	/* A row per call and second or so; lines as store/traces.c packs them. */
 	"CREATE TABLE sip_traces("
-	" number INTEGER PRIMARY KEY, call_id TEXT NOT NULL UNIQUE,"
-	" created_ms INTEGER NOT NULL, messages INTEGER NOT NULL,"
-	" dropped INTEGER NOT NULL, is_over INTEGER NOT NULL"
+	" number INTEGER PRIMARY KEY, call_id TEXT NOT NULL,"
+	" written_ms INTEGER NOT NULL, messages INTEGER NOT NULL,"
+	" dropped INTEGER NOT NULL, is_over INTEGER NOT NULL, lines TEXT"
 	") STRICT;"
-	"CREATE INDEX sip_traces_created ON sip_traces(created_ms);"
-	"CREATE TABLE sip_messages("
-	" trace INTEGER NOT NULL REFERENCES sip_traces(number)"
-	" ON DELETE CASCADE, number INTEGER NOT NULL, at_ms INTEGER NOT NULL,"
-	" is_out INTEGER NOT NULL, leg INTEGER NOT NULL, peer TEXT, text TEXT,"
-	" UNIQUE(trace, number)"
-	") STRICT;",
+	"CREATE INDEX sip_traces_call ON sip_traces(call_id);",
 };
 
 enum { CURRENT = sizeof(migrations) / sizeof(migrations[0]) };

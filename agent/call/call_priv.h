@@ -39,6 +39,7 @@ struct call_life {
 	call_done_fn *done;
 	void *owner;
 	unsigned store_replies; /* out with our address */
+	unsigned transfers; /* tried so far */
 	bool waits_disk;
 	bool lacks_events; /* some were not stored when they happened */
 	int64_t complained_ms; /* of a store that fails; 0: never */

@@ -13,7 +13,7 @@
 struct load {
 	struct service *service; /* borrowed: outlives us */
 	struct timer *timer; /* owned: the next sample */
-	uint64_t due_us; /* of it */
+	uint64_t due_us; /* of it; 0: the first, before which we only began */
 	struct load_meter meter;
 	enum load_state last; /* what load_check() found */
 	uint64_t refused[LOAD_STATES];
@@ -102,8 +102,10 @@ static void on_sample(void *arg)
 	uint64_t now_us = loop_now_us(load->service->loop);
 	bool was_late = load->last == LOAD_LATE || load->last == LOAD_PORTS;
 
-	load_meter_add(&load->meter,
-		       now_us > load->due_us ? now_us - load->due_us : 0);
+	if (load->due_us)
+		load_meter_add(&load->meter, now_us > load->due_us
+						     ? now_us - load->due_us
+						     : 0);
 	load->due_us = now_us + LOAD_SAMPLE_MS * 1000;
 	timer_start_at(load->timer, load->due_us, on_sample, load);
 	if (!was_late || judge(load, &none) != LOAD_FINE)
@@ -121,8 +123,7 @@ void load_open(struct load **out, struct service *service,
 	load->on_relief = on_relief;
 	load->owner = owner;
 	load->timer = timer_new(service->loop);
-	load->due_us = loop_now_us(service->loop) + LOAD_SAMPLE_MS * 1000;
-	timer_start_at(load->timer, load->due_us, on_sample, load);
+	timer_start(load->timer, LOAD_SAMPLE_MS, on_sample, load);
 	*out = load;
 }
 

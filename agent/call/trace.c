@@ -37,11 +37,11 @@ struct call_trace {
 	struct call_traces *traces; /* borrowed: outlives us */
 	LIST_ENTRY(call_trace) in_traces;
 	char *call_id; /* owned */
-	int64_t created_ms;
 	struct timer *timer; /* owned: until the next flush, or the end */
 	struct trace_leg legs[LEGS_MAX];
 	int n_legs;
 	bool is_released;
+	bool is_stored; /* and that it is over */
 	bool is_full; /* what follows is counted alone */
 	struct {
 		struct arena *arena; /* owned: texts */
@@ -57,8 +57,9 @@ struct call_traces {
 	struct service *service; /* borrowed: outlives us */
 	struct timer *timer; /* owned: until the next purge */
 	LIST_HEAD(, call_trace) list; /* owned */
+	struct buffer kept; /* the message being heard */
 	int64_t days;
-	int64_t oldest_ms; /* at the last purge */
+	int64_t first_ms; /* at the last purge */
 };
 
 /* ---- storing ---- */
@@ -66,7 +67,8 @@ struct call_traces {
 static void flush(struct call_trace *trace, bool is_over)
 {
 	struct trace_batch batch = { .call_id = trace->call_id,
-				     .created_ms = trace->created_ms,
+				     .written_ms = loop_wall_ms(
+					     trace->traces->service->loop),
 				     .messages = trace->messages,
 				     .dropped = trace->dropped,
 				     .is_over = is_over,
@@ -74,8 +76,9 @@ static void flush(struct call_trace *trace, bool is_over)
 				     .n = trace->unwritten.n };
 
 	timer_stop(trace->timer);
-	if (!batch.n && !is_over)
+	if (!batch.n && (!is_over || trace->is_stored))
 		return;
+	trace->is_stored = is_over;
 	traces_append(trace->traces->service->store, &batch,
 		      (struct store_reply){ 0 });
 	trace->unwritten.n = 0;
@@ -95,25 +98,22 @@ static void free_trace(struct call_trace *trace)
 	mem_free(trace);
 }
 
-static bool is_over(const struct call_trace *trace)
+static bool are_legs_over(const struct call_trace *trace)
 {
 	for (int i = 0; i < trace->n_legs; i++)
 		if (!trace->legs[i].is_over)
 			return false;
-	return trace->is_released;
+	return true;
 }
 
 static void on_timer(void *arg)
 {
 	struct call_trace *trace = arg;
+	bool is_over = trace->is_released && are_legs_over(trace);
 
-	if (!is_over(trace)) {
-		flush(trace, false);
-		return;
-	}
-	if (trace->n_legs)
-		flush(trace, true);
-	free_trace(trace);
+	flush(trace, is_over && trace->n_legs);
+	if (is_over)
+		free_trace(trace);
 }
 
 /* ---- hearing ---- */
@@ -140,13 +140,13 @@ static void keep(struct trace_leg *leg, bool is_out, const struct addr *peer,
 	char name[ADDR_TEXT_SIZE];
 
 	*add_line(trace) = (struct trace_line){
-		.number = ++trace->messages,
 		.at_ms = loop_wall_ms(trace->traces->service->loop),
 		.is_out = is_out,
 		.leg = (int)(leg - trace->legs) + 1,
 		.peer = arena_dup_str(arena, addr_text(peer, name)),
 		.text = arena_dup(arena, text),
 	};
+	trace->messages++;
 	trace->bytes += text.len;
 	if (!timer_is_armed(trace->timer))
 		timer_start(trace->timer, FLUSH_MS, on_timer, trace);
@@ -156,16 +156,15 @@ static void hear(struct trace_leg *leg, bool is_out, const struct addr *peer,
 		 struct slice text)
 {
 	struct call_trace *trace = leg->trace;
-	struct buffer kept;
+	struct buffer *kept = &trace->traces->kept;
 
-	buffer_init(&kept, TEXT_MAX_BYTES);
-	sip_redact(&kept, text);
-	if (buffer_error(&kept) || trace->bytes + kept.len > BYTES_MAX ||
+	buffer_clear(kept);
+	sip_redact(kept, text);
+	if (buffer_error(kept) || trace->bytes + kept->len > BYTES_MAX ||
 	    trace->messages == LINES_MAX)
 		trace->is_full = true;
 	else
-		keep(leg, is_out, peer, buffer_slice(&kept));
-	buffer_reset(&kept);
+		keep(leg, is_out, peer, buffer_slice(kept));
 }
 
 static void on_trace(void *owner, bool is_out, const struct addr *peer,
@@ -176,7 +175,8 @@ static void on_trace(void *owner, bool is_out, const struct addr *peer,
 
 	if (!text.len) {
 		leg->is_over = true;
-		timer_start(trace->timer, 0, on_timer, trace);
+		if (trace->is_released)
+			timer_start(trace->timer, 0, on_timer, trace);
 		return;
 	}
 	if (!trace->is_full)
@@ -190,21 +190,22 @@ static void on_trace(void *owner, bool is_out, const struct addr *peer,
 static void purge(void *arg)
 {
 	struct call_traces *traces = arg;
-	struct service *service = traces->service;
-	int64_t before_ms = loop_wall_ms(service->loop) - traces->days * day_ms;
-	int64_t oldest_ms = traces_oldest_ms(service->store);
-
+	struct store *store = traces->service->store;
+	int64_t now_ms = loop_wall_ms(traces->service->loop);
+	int64_t before_ms = now_ms - traces->days * day_ms;
+	int64_t after_ms = now_ms + day_ms; /* the clock was wrong */
+	int64_t first_ms = traces_first_ms(store);
 	/* The last bite took nothing away: the store has other worries. */
-	bool is_stuck = oldest_ms == traces->oldest_ms;
+	bool is_stuck = first_ms == traces->first_ms;
+	bool is_due = first_ms && !is_stuck &&
+		      (first_ms < before_ms || first_ms > after_ms);
 
-	traces->oldest_ms = 0;
-	if (!oldest_ms || oldest_ms >= before_ms || is_stuck) {
-		timer_start(traces->timer, PURGE_MS, purge, traces);
-		return;
-	}
-	traces->oldest_ms = oldest_ms;
-	traces_purge(service->store, before_ms, (struct store_reply){ 0 });
-	timer_start(traces->timer, PURGE_NEXT_MS, purge, traces);
+	traces->first_ms = is_due ? first_ms : 0;
+	if (is_due)
+		traces_purge(store, before_ms, after_ms,
+			     (struct store_reply){ 0 });
+	timer_start(traces->timer, is_due ? PURGE_NEXT_MS : PURGE_MS, purge,
+		    traces);
 }
 
 /* ---- public ---- */
@@ -216,6 +217,7 @@ void call_traces_open(struct call_traces **out, struct service *service)
 	traces->service = service;
 	traces->days = config_number(service->config, "sip.trace_days");
 	traces->timer = timer_new(service->loop);
+	buffer_init(&traces->kept, TEXT_MAX_BYTES);
 	LIST_INIT(&traces->list);
 	timer_start(traces->timer, PURGE_FIRST_MS, purge, traces);
 	*out = traces;
@@ -231,10 +233,11 @@ void call_traces_close(struct call_traces **closing)
 	*closing = NULL;
 	while ((trace = LIST_FIRST(&traces->list))) {
 		assert(trace->is_released);
-		flush(trace, is_over(trace));
+		flush(trace, trace->n_legs && are_legs_over(trace));
 		free_trace(trace);
 	}
 	timer_close(&traces->timer);
+	buffer_reset(&traces->kept);
 	mem_free(traces);
 }
 
@@ -248,7 +251,6 @@ struct call_trace *call_trace_open(struct service *service, const char *call_id)
 	trace = mem_new(sizeof(*trace));
 	trace->traces = traces;
 	trace->call_id = mem_dup_str(call_id);
-	trace->created_ms = loop_wall_ms(service->loop);
 	trace->timer = timer_new(service->loop);
 	trace->unwritten.arena = arena_open();
 	LIST_INSERT_HEAD(&traces->list, trace, in_traces);
@@ -274,7 +276,7 @@ void call_trace_leg(struct call_trace *trace, struct ua *ua,
 void call_trace_flush(struct call_trace *trace)
 {
 	if (trace)
-		flush(trace, false);
+		flush(trace, trace->n_legs && are_legs_over(trace));
 }
 
 void call_trace_release(struct call_trace **releasing)
@@ -285,7 +287,7 @@ void call_trace_release(struct call_trace **releasing)
 	if (!trace)
 		return;
 	trace->is_released = true;
-	if (is_over(trace))
+	if (are_legs_over(trace))
 		timer_start(trace->timer, 0, on_timer, trace);
 }
 

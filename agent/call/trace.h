@@ -25,7 +25,8 @@ struct call_trace *call_trace_open(struct service *service,
 /* One more leg: right after session_invite(), or before session_accept(). */
 void call_trace_leg(struct call_trace *trace, struct ua *ua,
 		    const char *sip_call_id);
-/* Queues what was not stored yet: with the call's end in one commit. */
+/* The call is about to be stored as ended: queues what was not stored yet, so
+ * that it is there when that is. */
 void call_trace_flush(struct call_trace *trace);
 /* The call is over: the trace ends by itself. */
 void call_trace_release(struct call_trace **trace);

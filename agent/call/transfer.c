@@ -19,6 +19,7 @@
 #include "store/orgs.h"
 
 enum {
+	TRANSFERS_MAX = 32, /* tries of one call: each leaves events */
 	LEAVE_MS = 5000, /* for the peer that asked to hang up by itself */
 	EXTENSION_MAX = 6,
 	URI_MAX_BYTES = 512
@@ -48,6 +49,7 @@ static struct transfer *transfer_new(struct call *call, const char *target,
 	struct transfer *transfer = mem_new(sizeof(*transfer));
 	json_t *payload = json_object();
 
+	call->life.transfers++;
 	transfer->call = call;
 	transfer->target = mem_dup_str(target);
 	transfer->timer = timer_new(call->service->loop);
@@ -225,12 +227,12 @@ static const struct leg_events new_events = {
 bool transfer_outlives(struct call *call, const struct leg_end *end)
 {
 	struct transfer *transfer = call->transfer;
+	bool has_left = transfer && transfer->is_accepted && end->by_remote;
 
 	if (!transfer)
 		return false;
-	if (transfer->state == SENDING && transfer->is_accepted &&
-	    end->by_remote)
-		write_result(transfer, "left", true);
+	if (transfer->state == SENDING)
+		write_result(transfer, has_left ? "left" : "failed", has_left);
 	if (transfer->state != COMING || transfer->has_lost)
 		return false;
 	transfer->has_lost = true;
@@ -346,7 +348,7 @@ int transfer_by_refer(struct call *call, const struct session_refer *refer)
 	struct arena *arena;
 	int status;
 
-	if (call->state != CALL_UP)
+	if (call->state != CALL_UP || call->life.transfers >= TRANSFERS_MAX)
 		return 603;
 	if (is_busy(call))
 		return 491;
@@ -373,6 +375,8 @@ int transfer_by_invite(struct call *call, const struct leg_incoming *incoming,
 
 	if (call->state != CALL_UP && call->state != CALL_DIALING)
 		return 481;
+	if (call->life.transfers >= TRANSFERS_MAX)
+		return 603;
 	if (is_busy(call))
 		return 486;
 	call->transfer = transfer_new(call, from, "replaces");
@@ -412,7 +416,8 @@ int transfer_away(struct call *call, const char *text)
 	int err = -EBUSY;
 
 	buffer_init(&uri, URI_MAX_BYTES);
-	if (call->state != CALL_UP || is_busy(call))
+	if (call->state != CALL_UP || call->life.transfers >= TRANSFERS_MAX ||
+	    is_busy(call))
 		goto out;
 	call->transfer = transfer_new(call, target ? target : text, "refer");
 	call->transfer->state = SENDING;

@@ -14,14 +14,14 @@ struct session_refer;
 struct transfer;
 
 /* 202, or the SIP status that refuses it: 403 not where our trunk may call, 491
- * another is under way. */
+ * another is under way, 603 too many by now. */
 int transfer_by_refer(struct call *call, const struct session_refer *refer);
 /* 0, or the SIP status to refuse the INVITE with. from: the new party. */
 int transfer_by_invite(struct call *call, const struct leg_incoming *incoming,
 		       const char *from);
 /* Sends the far end to a number; once it is there the call ends, else the
  * dialogue is told. 0, -EACCES: not where our trunk may call, -EBUSY: another
- * is under way, or what session_refer() returned. */
+ * is under way or too many were, or what session_refer() returned. */
 int transfer_away(struct call *call, const char *text);
 /* leg_events.on_refer_status. Last: it may end the call. */
 void transfer_on_status(struct call *call, int status, bool is_over);

@@ -14,6 +14,7 @@
 #include "core/config.h"
 #include "core/json.h"
 #include "core/loop.h"
+#include "core/mem.h"
 #include "core/secret.h"
 #include "http/api/sets.h"
 #include "media/media.h"
@@ -255,6 +256,8 @@ static void add_store(struct buffer *out, const struct service *service)
 		  "Callbacks over 5 ms.", (double)loop.slow_callbacks },
 		{ "loop_longest_callback_seconds", "gauge", "Longest callback.",
 		  (double)loop.longest_us / 1e6 },
+		{ "loop_timers", "gauge", "Timers of all parts.",
+		  (double)loop.timers },
 	};
 
 	ADD(out, metrics);
@@ -303,6 +306,8 @@ static void add_process(struct buffer *out, const struct service *service)
 		{ "process_cpu_seconds_total", "counter", "CPU time.", cpu },
 		{ "process_resident_bytes", "gauge", "Resident memory.",
 		  resident_bytes() },
+		{ "process_heap_bytes", "gauge", "Allocated memory in use.",
+		  (double)mem_in_use() },
 		{ "process_open_files", "gauge", "Open descriptors.",
 		  open_files() },
 		{ "process_start_seconds", "gauge", "Start, Unix time.",

@@ -102,9 +102,9 @@ def test_the_ladder_is_drawn(plain, shared_house):
               r"\|--- ACK \(\d+\) -+>\|", r"\|<-+ BYE \(\d+\) ---\|",
               r"\|--- 200 OK \(\d+ BYE\) -+>\|"]
     assert re.search(".*\n.*".join(wanted), drawn), text
-    assert re.search(r"offer: RTP/SAVP PCMU PCMA telephone-event, sendrecv",
+    assert re.search(r"offer: sendrecv, RTP/SAVP PCMU PCMA telephone-event",
                      text), text
-    assert re.search(r"answer: RTP/SAVP PCMU", text), text
+    assert re.search(r"answer: sendrecv, RTP/SAVP PCMU", text), text
     assert "again" not in text
 
 
@@ -162,6 +162,51 @@ def test_credentials_are_removed_before_they_are_kept(house, sip_peer):
     assert call_id.encode() in kept and b"...removed" in kept
     for secret in (key, PASSWORD, "response=", ":secret@"):
         assert secret.encode() not in kept, secret
+
+
+def hold(link, invite):
+    """re-INVITE: the peer only sends from now on. Its 200 gets no ACK."""
+    target = re.search(r"<([^>]+)>", invite.get("Contact")).group(1)
+    sdp = peers.SDP.format(port=link.peer.media_port, key=random_key())
+    sdp = sdp.replace("sendrecv", "sendonly").replace("1 1 IN", "1 2 IN")
+    link.send("\r\n".join([
+        f"INVITE {target} SIP/2.0",
+        f"Via: SIP/2.0/TLS 127.0.0.1:{link.peer.port};branch=z9hG4bKhold",
+        f"From: {invite.get('To')};tag={link.peer.tag}",
+        f"To: {invite.get('From')}", f"Call-ID: {invite.get('Call-ID')}",
+        f"Contact: <sip:p@127.0.0.1:{link.peer.port};transport=tls>",
+        "CSeq: 7 INVITE", "Max-Forwards: 70", "Content-Type: application/sdp",
+        f"Content-Length: {len(sdp)}", "", sdp]))
+
+
+def test_what_is_sent_again_and_hold_are_marked(house, sip_peer, monkeypatch):
+    def behave(link, invite):
+        link.answer(invite, "180 Ringing")
+        link.answer(invite, "180 Ringing")
+        link.take(invite)
+        hold(link, invite)
+    peer = sip_peer((f"{house.data}/node.pem", f"{house.data}/node.key"),
+                    behave)
+    house.attach(peer.port)
+    call_id = house.dispatch()
+    until("the peer's re-INVITE is answered", lambda: any(
+        m["cseq"] == "7 INVITE" and m["status"] == 200
+        for m in ladder_of(house, call_id)["messages"]), 20)
+    house.post(f"/v1/calls/{call_id}/stop")
+    house.completed(call_id)
+    monkeypatch.setenv("COLUMNS", "64")
+    text = draw(house, call_id)
+    assert all(len(line) <= 64 for line in text.splitlines()), text
+    lines = [line for line in text.splitlines() if "|" in line]
+    ringing = [line for line in lines if " 180 Ringing" in line]
+    assert ["again" in line for line in ringing] == [False, True]
+    held = [line for line in lines if " 200 OK (7 INVITE)" in line]
+    assert ["again" in line for line in held][:2] in ([False], [False, True])
+    sdp = [line.strip(" |") for line in lines if "RTP/SAVP" in line]
+    assert [line.split()[0] for line in sdp[:4]] == ["offer:", "answer:",
+                                                     "offer:", "answer:"]
+    assert "sendonly (hold)" in sdp[2], sdp
+    assert "recvonly (hold)" in sdp[3], sdp
 
 
 def test_nothing_is_kept_when_that_is_the_setting(new_house):

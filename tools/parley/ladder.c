@@ -152,25 +152,24 @@ static void add_codecs(struct buffer *out, const struct sdp_media *media)
 	}
 }
 
+/* The direction first: a narrow terminal cuts the end off. */
 static void add_media(struct buffer *out, const struct sdp_media *media)
 {
 	static const char *const directions[] = {
 		[SDP_SENDRECV] = "sendrecv",
-		[SDP_SENDONLY] = "sendonly, hold",
-		[SDP_RECVONLY] = "recvonly, hold",
-		[SDP_INACTIVE] = "inactive, hold",
+		[SDP_SENDONLY] = "sendonly (hold)",
+		[SDP_RECVONLY] = "recvonly (hold)",
+		[SDP_INACTIVE] = "inactive (hold)",
 	};
+	const char *direction = directions[media->direction];
 
+	if (!media->port)
+		direction = "rejected";
+	else if (media->has_addr && addr_is_any(&media->addr))
+		direction = "to no address (hold)";
+	buffer_printf(out, "%s, ", direction);
 	buffer_add(out, media->proto);
-	if (!media->port) {
-		buffer_add_str(out, " rejected");
-		return;
-	}
 	add_codecs(out, media);
-	buffer_printf(out, ", %s",
-		      media->has_addr && addr_is_any(&media->addr)
-			      ? "to no address, hold"
-			      : directions[media->direction]);
 }
 
 static const struct sdp_media *find_audio(const struct sdp *sdp)

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 #include "agent/pathway/graph.h"
@@ -102,6 +103,10 @@ static void refused(void **state)
 		{ HOOK("'url':'{{u}}','extractVars':'a'"), "[]",
 		  "nodes[1].data.extractVars",
 		  "nodes[1] 'Look': extractVars must be an array" },
+		{ "[" START ",{'id':'t','type':'Transfer Node','data':{"
+		  "'transferNumber':5}}]",
+		  "[]", "nodes[1].data.transferNumber",
+		  "nodes[1] 't': transferNumber must be a text" },
 		{ HOOK("'url':'{{u}}','isGlobal':true"), "[]",
 		  "nodes[1].data.globalLabel",
 		  "nodes[1] 'Look' is global but has no globalLabel that says "

@@ -666,6 +666,25 @@ static void unknown_start_node(void **state)
 	json_decref(nodes);
 }
 
+/* Where nobody can be called the agent comes back at once. */
+static void comes_back_from_a_transfer(void **state)
+{
+	struct rig rig;
+
+	rig_open(&rig, &(struct rig_setup){
+			       .nodes = "[{'id':'t','type':'Transfer Call',"
+					"'data':{'isStart':true,'text':'I "
+					"connect you.','transferNumber':"
+					"'+14155550177'}}]",
+			       .edges = "[]" });
+	rig_start(&rig);
+	rig_expect(&rig, "agent: I connect you.\n"
+			 "agent last: I am sorry, I could not transfer you. "
+			 "Goodbye.\n"
+			 "end transfer\n");
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -678,6 +697,7 @@ int main(void)
 		cmocka_unit_test(a_word_resets_the_silence),
 		cmocka_unit_test(global_node_answers_and_returns),
 		cmocka_unit_test(global_node_may_stay),
+		cmocka_unit_test(comes_back_from_a_transfer),
 		cmocka_unit_test(skip_and_always_need_no_model),
 		cmocka_unit_test(a_met_condition_takes_the_only_edge),
 		cmocka_unit_test(endless_loop_is_stopped),

@@ -332,6 +332,43 @@ static void renders_the_row_and_its_brief(void **state)
 
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* The last that came about; one that failed later changes nothing. */
+static void tells_of_the_transfer(void **state)
+{
+	static struct event_row rows[] = {
+		{ 1, "transfer_call.invoke", NULL, 0,
+		  "{\"target_number\":\"+1\"}", 1767312010000 },
+		{ 2, "transfer_call.result", NULL, 1,
+		  "{\"status\":\"busy\",\"success\":false}", 1767312012000 },
+		{ 3, "transfer_call.invoke", NULL, 0,
+		  "{\"target_number\":\"+2\"}", 1767312030000 },
+		{ 4, "transfer_call.result", NULL, 3,
+		  "{\"status\":\"answered\",\"success\":true}", 1767312032000 },
+		{ 5, "transfer_call.invoke", NULL, 0,
+		  "{\"target_number\":\"+3\"}", 1767312040000 },
+		{ 6, "transfer_call.result", NULL, 5,
+		  "{\"status\":\"failed\",\"success\":false}", 1767312041000 },
+	};
+	struct fixture *f = *state;
+	json_t *record;
+
+	f->events = (struct event_list){ rows, 2 };
+	record = record_json(&f->input);
+	expect(record, "transferred_to", "null");
+	expect(record, "transferred_at", "null");
+	expect(record, "pre_transfer_duration", "null");
+	expect(record, "post_transfer_duration", "null");
+	json_decref(record);
+	f->events.n = 6;
+	record = record_json(&f->input);
+	expect(record, "transferred_to", "'+2'");
+	expect(record, "transferred_at", "'2026-01-02T00:00:32.000Z'");
+	expect(record, "pre_transfer_duration", "0.5");
+	expect(record, "post_transfer_duration", "1.01");
+	expect(record, "warm_transfer_call", "null");
+	json_decref(record);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +380,7 @@ int main(void)
 		CASE(gathers_variables_from_events),
 		CASE(bears_damaged_rows),
 		CASE(renders_the_row_and_its_brief),
+		CASE(tells_of_the_transfer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static const char *transfers(struct house *house, const char *id)
 
 #define INVOKED(to, type)                                                      \
 	"invoke {\"target_number\":\"" to "\",\"transfer_type\":\"" type "\"}" \
-									 "\n"
+	"\n"
 #define RESULT(status, success)                                                \
 	"result {\"status\":\"" status "\",\"success\":" success "}\n"
 
@@ -380,6 +380,26 @@ static void is_transferred_again_and_again(void **state)
 	expect(house, id, "media[4].codec", "PCMU");
 }
 
+/* A peer that asks without end leaves no events without end. */
+static void is_not_asked_for_ever(void **state)
+{
+	struct house *house = *state;
+	struct far_leg *leg = &house->legs[0];
+	const char *id = queue_long(house, "");
+
+	house_run(house, 500);
+	house->manners.status = 486;
+	for (unsigned i = 0; i < 33; i++) {
+		leg->n_told = 0;
+		refer(house, OTHER_URI);
+		house_run(house, 40);
+		assert_true(leg->is_told_all);
+		assert_int_equal(leg->told[leg->n_told - 1],
+				 i < 32 ? 486 : 603);
+	}
+	stop(house, id);
+}
+
 /* ---- INVITE with Replaces ---- */
 
 static struct far_leg *take_over(struct house *house, const char *to,
@@ -659,6 +679,7 @@ int main(void)
 		CASE(ends_when_both_are_gone),
 		CASE(is_stopped_while_it_waits),
 		CASE(is_transferred_again_and_again),
+		CASE(is_not_asked_for_ever),
 		CASE(is_taken_over),
 		CASE(is_taken_over_when_it_rings),
 		CASE(is_taken_over_by_its_own_alone),

@@ -14,15 +14,15 @@ static const char *path_of(struct api *api, const char *id)
 static const char *put_trace(struct api *api)
 {
 	static const struct trace_line lines[] = {
-		{ 1, API_WALL_MS, true, 1, "192.0.2.1:5061",
+		{ API_WALL_MS, true, 1, "192.0.2.1:5061",
 		  "INVITE sip:a SIP/2.0\r\nCall-ID: x\r\nCSeq: 1 INVITE\r\n"
 		  "\r\n\"\xc3\xa4\"" },
-		{ 2, API_WALL_MS + 7, false, 2, "[2001:db8::1]:5061",
+		{ API_WALL_MS + 7, false, 2, "[2001:db8::1]:5061",
 		  "SIP/2.0 200 OK\r\nCSeq: 2 BYE\r\n\r\n" },
 	};
 	const char *id = api_put_call(api, (struct call_row){ 0 });
 	struct trace_batch batch = { .call_id = id,
-				     .created_ms = API_WALL_MS,
+				     .written_ms = API_WALL_MS,
 				     .messages = 2,
 				     .is_over = true,
 				     .lines = lines,
