@@ -6,12 +6,13 @@ resolved here: <use block="X" a="b">more</use> stands for the text of the block
 X, in this file or in sipp/blocks.xml, with {{a}} for each of its attributes
 (the element's text is {{more}}); {{name}} is else what the test gives. A line
 that holds nothing but an empty value goes."""
+import itertools
 import pathlib
 import re
 import signal
 import subprocess
 
-from house import free_port, read_text, until
+from house import read_text, until
 from sip_peer import Message
 
 HERE = pathlib.Path(__file__).parent / "sipp"
@@ -27,6 +28,8 @@ TRACE = re.compile(
     r"^-{10,} [-\d]+[ T\t][\d:.]+[^\n]*\n"
     r"\w+ message (sent|received) [\[(](\d+)\]? bytes\)? ?:\n\n", re.M)
 GIVE_UP_MS = 20000
+# Below those that the kernel gives to connections; we are alone here.
+PORTS = itertools.count(10000)
 
 
 def attributes(text):
@@ -188,6 +191,9 @@ class Sipp(Process):
             self.kill()
             status = "none: it hung"
         assert status == 0, f"exit status {status} of {self.story()}"
+        errors = read_text(self.errors_file) if self.errors_file.exists() \
+            else ""
+        assert "Dead call" not in errors, f"after the end: {self.story()}"
 
 
 class Peers:
@@ -204,13 +210,19 @@ class Peers:
     def _name(self, kind):
         return f"{kind}{len(self.processes)}"
 
-    def caller(self, scenario, values):
-        """sipp calls the house over TLS, its certificate verified."""
+    def _more(self, lines):
+        names = {"data": self.house.data, "ca": self.house.init["ca_file"]}
+        return [line.format(**names) for line in lines]
+
+    def caller(self, scenario, values, tls=()):
+        """sipp calls the house over TLS, its certificate verified. tls: more
+        lines of stunnel's, with {data} and {ca}."""
+        address = self.house.settings.get("PARLEY_SIP_LISTEN", "127.0.0.1")
         tunnel = self._keep(Tunnel(
-            self.folder, self._name("tunnel"), free_port(),
-            ["client = yes", f"connect = 127.0.0.1:{self.house.sip_port}",
+            self.folder, self._name("tunnel"), next(PORTS),
+            ["client = yes", f"connect = {address}:{self.house.sip_port}",
              f"CAfile = {self.house.init['ca_file']}", "verifyChain = yes",
-             "checkHost = localhost"])).start()
+             "checkHost = localhost", *self._more(tls)])).start()
         values = {"sip_port": self.house.sip_port, **values}
         sipp = self._keep(Sipp(
             self.folder, self._name("sipp"), expand(scenario, values),
@@ -218,14 +230,14 @@ class Peers:
         sipp.tunnel = tunnel
         return sipp.start()
 
-    def callee(self, scenario, values):
+    def callee(self, scenario, values, tls=()):
         """sipp takes calls; sipp.tunnel.port is the TLS port."""
         data = self.house.data
-        plain, port = free_port(), free_port()
+        plain, port = next(PORTS), next(PORTS)
         tunnel = self._keep(Tunnel(
             self.folder, self._name("tunnel"), port,
             [f"connect = 127.0.0.1:{plain}", f"cert = {data}/node.pem",
-             f"key = {data}/node.key"]))
+             f"key = {data}/node.key", *self._more(tls)]))
         values = {"trunk_port": port, "sip_port": self.house.sip_port,
                   **values}
         sipp = self._keep(Sipp(

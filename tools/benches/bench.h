@@ -16,8 +16,6 @@ int bench_media(int argc, char **argv);
 int bench_media_host(int argc, char **argv);
 int bench_media_floor(int argc, char **argv);
 int bench_media_sip(int argc, char **argv);
-int bench_sip_host(int argc, char **argv);
-int bench_sip_load(int argc, char **argv);
 int bench_http_load(int argc, char **argv);
 int bench_tls_floor(int argc, char **argv);
 int bench_tls_floor_load(int argc, char **argv);

@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/slice.h"
 #include "tools/benches/bench.h"
+#include "tools/benches/bench_sip.h"
 
 static const struct {
 	const char *name;
@@ -18,6 +19,8 @@ static const struct {
 	{ "media-sip", bench_media_sip },
 	{ "sip-host", bench_sip_host },
 	{ "sip-load", bench_sip_load },
+	{ "sip-callers", bench_sip_callers },
+	{ "sip-callees", bench_sip_callees },
 	{ "http-load", bench_http_load },
 	{ "tls-floor", bench_tls_floor },
 	{ "tls-floor-load", bench_tls_floor_load },

@@ -10,6 +10,7 @@
 #include "media/media.h"
 #include "sip/ua.h"
 #include "tools/benches/bench.h"
+#include "tools/benches/bench_sip.h"
 #include "tools/benches/node.h"
 
 struct host {

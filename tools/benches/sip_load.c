@@ -10,6 +10,7 @@
 #include "core/timer.h"
 #include "sip/ua.h"
 #include "tools/benches/bench.h"
+#include "tools/benches/bench_sip.h"
 #include "tools/benches/media_child.h"
 #include "tools/benches/meter.h"
 #include "tools/benches/node.h"
