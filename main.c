@@ -18,6 +18,7 @@
 #include "core/loop.h"
 #include "core/timer.h"
 #include "core/tls.h"
+#include "http/route.h"
 #include "http/server.h"
 #include "sip/ua.h"
 
@@ -43,6 +44,7 @@ static const char help[] =
 	"\n"
 	"  --config FILE   settings; `parley init` writes one\n"
 	"  --keys          lists every setting with its meaning and exits\n"
+	"  --routes        lists every route of the API and exits\n"
 	"  --version       prints the version and exits\n"
 	"  --help          this text\n"
 	"\n"
@@ -55,8 +57,20 @@ static void list_keys(void)
 	const struct config_key *keys = config_keys(&n);
 
 	for (size_t i = 0; i < n; i++)
-		printf("%-28s %s%s%s\n", keys[i].name, keys[i].doc,
+		printf("%-34s %s%s%s\n", keys[i].name, keys[i].doc,
 		       keys[i].preset[0] ? "; default " : "", keys[i].preset);
+}
+
+static void list_routes(void)
+{
+	size_t n;
+	const struct route_set *const *sets = route_sets(&n);
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < sets[i]->n; j++)
+			printf("%-7s%s\n       %s\n", sets[i]->routes[j].method,
+			       sets[i]->routes[j].pattern,
+			       sets[i]->routes[j].doc);
 }
 
 /* One descriptor per RTP and RTCP socket: the soft limit is too low. */
@@ -166,7 +180,7 @@ static void close_house(struct house *house)
 	service_close_base(&house->service);
 }
 
-/* The last call is over; what was asked meanwhile is still answered. */
+/* The last call is over; what was asked by now is still answered. */
 static void on_answering(void *arg)
 {
 	struct house *house = arg;
@@ -185,6 +199,7 @@ static void on_idle(void *owner)
 {
 	struct house *house = owner;
 
+	http_server_drain(house->http);
 	if (!timer_is_armed(house->last_answers))
 		timer_start(house->last_answers, 0, on_answering, house);
 }
@@ -212,8 +227,8 @@ static void on_signal(void *owner, int signum)
 		return;
 	}
 	log_info("main", NULL, "shutting down: no new calls");
+	house->service.is_stopping = true;
 	ua_drain(house->service.ua);
-	http_server_drain(house->http);
 	dispatch_drain(
 		house->service.dispatch,
 		(uint64_t)config_number(house->config, "shutdown.drain_s") *
@@ -269,6 +284,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "keys", no_argument, NULL, 'k' },
+		{ "routes", no_argument, NULL, 'r' },
 		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -281,6 +297,8 @@ int main(int argc, char **argv)
 			file = optarg;
 		else if (option == 'k')
 			return list_keys(), EXIT_SUCCESS;
+		else if (option == 'r')
+			return list_routes(), EXIT_SUCCESS;
 		else if (option == 'v')
 			return puts("parleyd 0.1.0"), EXIT_SUCCESS;
 		else if (option == 'h')
@@ -289,7 +307,10 @@ int main(int argc, char **argv)
 			return EXIT_FAILURE;
 	}
 	if (!file || optind < argc) {
-		fputs(help, stderr);
+		fprintf(stderr, "parleyd: %s\n\n%s",
+			file ? "what does the rest mean?"
+			     : "--config FILE is missing",
+			help);
 		return EXIT_FAILURE;
 	}
 	return load_and_run(file);

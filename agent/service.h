@@ -3,6 +3,7 @@
  * in reverse. Everybody above core borrows this: the parts outlive whoever
  * holds it. Parts that were not opened are NULL. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 struct buffer;
@@ -26,6 +27,7 @@ struct service {
 	struct health *health; /* of the trunks */
 	const char *base_url; /* "https://127.0.0.1:8443", for links */
 	int64_t started_ms;
+	bool is_stopping; /* calls end, none begins; reads are served */
 };
 
 /* Loop, store, HTTP client, media and engines, by the settings. On failure why

@@ -89,6 +89,18 @@ bool addr_is_loopback(const struct addr *addr)
 	       IN6_IS_ADDR_LOOPBACK(&addr->in6.sin6_addr);
 }
 
+struct addr addr_unmapped(const struct addr *addr)
+{
+	struct addr out = { .in.sin_family = AF_INET };
+
+	if (addr->sa.sa_family != AF_INET6 ||
+	    !IN6_IS_ADDR_V4MAPPED(&addr->in6.sin6_addr))
+		return *addr;
+	out.in.sin_port = addr->in6.sin6_port;
+	memcpy(&out.in.sin_addr, &addr->in6.sin6_addr.s6_addr[12], 4);
+	return out;
+}
+
 const char *addr_ip(const struct addr *addr, char out[ADDR_TEXT_SIZE])
 {
 	struct slice host = host_bytes(addr);

@@ -25,6 +25,8 @@ bool addr_is_same(const struct addr *a, const struct addr *b); /* ip, port */
 bool addr_is_same_host(const struct addr *a, const struct addr *b);
 bool addr_is_any(const struct addr *addr); /* 0.0.0.0 or :: */
 bool addr_is_loopback(const struct addr *addr);
+/* ::ffff:192.0.2.1, as a dual-stack socket has it, as 192.0.2.1. */
+struct addr addr_unmapped(const struct addr *addr);
 /* "192.0.2.1" or "2001:db8::1": no brackets, no port. */
 const char *addr_ip(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
 /* "192.0.2.1:5061" or "[2001:db8::1]:5061". */

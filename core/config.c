@@ -165,6 +165,12 @@ static int read_file(struct config *config, const char *file,
 	return err;
 }
 
+/* What the admin command reads; no settings. */
+static bool is_for_tool(struct slice key)
+{
+	return slice_eq(key, SLICE("CONFIG")) || slice_eq(key, SLICE("KEY"));
+}
+
 /* PARLEY_SIP_CA_FILE is sip.ca_file: the section ends at the first "_". */
 static int read_variable(struct config *config, const struct place *place,
 			 struct slice variable)
@@ -177,6 +183,8 @@ static int read_variable(struct config *config, const struct place *place,
 	if (!slice_has_prefix(key, SLICE("PARLEY_")))
 		return 0;
 	key = slice_make(key.ptr + 7, key.len - 7);
+	if (is_for_tool(key))
+		return 0;
 	if (key.len > sizeof(name))
 		return complain(place, "a PARLEY_ name that is too long");
 	for (i = 0; i < key.len; i++)

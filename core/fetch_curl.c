@@ -58,7 +58,8 @@ static int end_connect(struct easy *easy, char *reason)
 
 	if (easy->is_refused && !easy->n_opened) {
 		snprintf(reason, FETCH_REASON_SIZE,
-			 "the address %s must not be reached from here",
+			 "the address %s is on this machine or a private "
+			 "network, which the settings do not allow",
 			 easy->refused);
 		return -EACCES;
 	}

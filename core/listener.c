@@ -175,6 +175,16 @@ static void make_room(struct listener *listener)
 		evict(oldest, "made room for a newer connection");
 }
 
+/* One host is given a whole /64: its other addresses are the same source. */
+static bool is_same_source(const struct addr *a, const struct addr *b)
+{
+	return addr_is_same_host(a, b) ||
+	       (a->sa.sa_family == AF_INET6 && b->sa.sa_family == AF_INET6 &&
+		!IN6_IS_ADDR_V4MAPPED(&a->in6.sin6_addr) &&
+		!IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr) &&
+		!memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, 8));
+}
+
 static unsigned count_address(const struct listener *listener,
 			      const struct addr *peer)
 {
@@ -182,7 +192,7 @@ static unsigned count_address(const struct listener *listener,
 	unsigned n = 0;
 
 	LIST_FOREACH(seat, &listener->seats, in_seats)
-	n += addr_is_same_host(&seat->link->peer, peer);
+	n += is_same_source(&seat->link->peer, peer);
 	return n;
 }
 

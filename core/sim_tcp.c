@@ -26,6 +26,14 @@ static void conn_release(struct sim_conn *conn)
 	mem_free(conn);
 }
 
+static void drop_parcel(struct loop *loop, void *arg)
+{
+	struct sim_tcp_parcel *parcel = arg;
+
+	conn_release(parcel->conn);
+	mem_free(parcel);
+}
+
 void sim_parcel_send(struct sim_conn *conn, enum sim_kind kind, int to,
 		     struct slice bytes)
 {
@@ -42,7 +50,7 @@ void sim_parcel_send(struct sim_conn *conn, enum sim_kind kind, int to,
 	parcel->len = bytes.len;
 	if (bytes.len)
 		memcpy(parcel->bytes, bytes.ptr, bytes.len);
-	sim_post(conn->loop, at_us, sim_parcel_arrive, sim_parcel_drop, parcel);
+	sim_post(conn->loop, at_us, sim_parcel_arrive, drop_parcel, parcel);
 }
 
 static void on_drained(void *arg)
@@ -72,14 +80,6 @@ void sim_parcel_free(struct sim_tcp_parcel *parcel)
 	on_consumed(conn, !parcel->to, parcel->len);
 	mem_free(parcel);
 	conn_release(conn);
-}
-
-void sim_parcel_drop(struct loop *loop, void *arg)
-{
-	struct sim_tcp_parcel *parcel = arg;
-
-	conn_release(parcel->conn);
-	mem_free(parcel);
 }
 
 static void on_flush(void *arg)

@@ -63,5 +63,4 @@ void sim_conn_cut(struct sim_conn *conn);
 void sim_parcel_send(struct sim_conn *conn, enum sim_kind kind, int to,
 		     struct slice bytes);
 void sim_parcel_arrive(struct loop *loop, void *parcel);
-void sim_parcel_drop(struct loop *loop, void *parcel);
 void sim_parcel_free(struct sim_tcp_parcel *parcel);

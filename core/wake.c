@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An eventfd of our own, not uv_async: libuv 1.44 spins on the loop thread while
- * the sender is between its write and its last store, and a real-time loop never
- * lets a thread of the same core get there. */
+/* An eventfd of our own, not uv_async: libuv 1.44 spins on the loop thread
+ * while the sender is between its write and its last store, and a real-time
+ * loop never lets a thread of the same core get there. */
 #include "core/wake.h"
 #include <assert.h>
 #include <errno.h>

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "http/chunk.h"
 
+#include "core/hex.h"
+
 enum { LINE_MAX_BYTES = 256, TRAILERS_MAX_BYTES = 4096 };
 
 void chunk_init(struct chunk_reader *reader)
 {
 	*reader = (struct chunk_reader){ .state = CHUNK_SIZE };
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
 }
 
 /* Takes one line with its CRLF. 1, 0: not complete, or -400. */

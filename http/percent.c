@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "http/percent.h"
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+#include "core/hex.h"
 
 /* The byte that text[at] == '%' begins; -1 when it is none. */
 static int escaped(struct slice text, size_t at)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* http/range.h - which part of a file a Range header asks for (RFC 9110, 14). */
+/* http/range.h - which part of a file a Range header asks for (RFC 9110,
+ * 14). */
 #pragma once
 #include <stdint.h>
 #include "core/slice.h"

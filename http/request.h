@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* http/request.h - one request from its last byte to its answer: what a handler
- * reads and how it answers. A request lives until it was answered and the answer
- * sent, also when its connection dies meanwhile; every handler answers exactly
- * once, now or in a later callback. */
+ * reads and how it answers. A request lives until it was answered and the
+ * answer sent, also when its connection dies meanwhile; every handler answers
+ * exactly once, now or in a later callback. */
 #pragma once
 #include <jansson.h>
 #include <stdbool.h>

@@ -19,8 +19,8 @@ enum {
 	QUIET = 400, /* peak under which samples may be left out */
 };
 
-/* What one packet weighs: half is forgotten in 3.5 s, but two that come too late
- * for the present delay are enough to raise it. */
+/* What one packet weighs: half is forgotten in 3.5 s, but two that come too
+ * late for the present delay are enough to raise it. */
 static const float weight = 0.004f, late_weight = 0.016f;
 static const float percentile = 0.97f;
 

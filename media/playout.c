@@ -2,7 +2,6 @@
 #include "media/playout_priv.h"
 #include <errno.h>
 #include <string.h>
-#include "core/loop.h"
 #include "core/mem.h"
 #include "core/timer.h"
 #include "media/prefetch.h"

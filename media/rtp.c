@@ -44,11 +44,6 @@ int rtp_parse(struct rtp_header *out, struct slice *payload,
 	return 0;
 }
 
-uint32_t rtp_ssrc(const uint8_t *packet)
-{
-	return bytes_get32(packet + 8);
-}
-
 void rtp_write(uint8_t out[RTP_HEADER_BYTES], const struct rtp_header *header)
 {
 	out[0] = 0x80;

@@ -20,6 +20,4 @@ struct rtp_header {
  * from packet. -EBADMSG: not RTP, or a length inside points outside. */
 int rtp_parse(struct rtp_header *out, struct slice *payload,
 	      struct slice packet);
-/* The SSRC of a packet of at least RTP_HEADER_BYTES, before it is trusted. */
-uint32_t rtp_ssrc(const uint8_t *packet);
 void rtp_write(uint8_t out[RTP_HEADER_BYTES], const struct rtp_header *header);

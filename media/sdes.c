@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "media/sdes.h"
-#include <assert.h>
 #include <errno.h>
 #include <sodium.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "media/sdp.h"
 #include <errno.h>
-#include "core/mem.h"
 
 /* What the lines before the first m= say for all media. */
 struct session {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "media/stream_priv.h"
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

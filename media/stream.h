@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* media/stream.h - the media session of one leg: SDP in and out, SRTP only
- * (RFC 4568, 3711), decoded frames up, speech down, a recording beside. Audio at
- * this seam is 16-bit mono at 8 kHz in frames of 160 samples (20 ms). */
+ * (RFC 4568, 3711), decoded frames up, speech down, a recording beside. Audio
+ * at this seam is 16-bit mono at 8 kHz in frames of 160 samples (20 ms). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

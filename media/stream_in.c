@@ -2,9 +2,7 @@
 /* Receiving: only a packet that authenticated changes anything but counters. */
 #include "media/stream_priv.h"
 #include <errno.h>
-#include <string.h>
 #include "core/log.h"
-#include "core/loop.h"
 
 enum { QUIET_US = 1000 * 1000, PROBE_PACKETS = 32 };
 

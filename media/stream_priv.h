@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* media/stream_priv.h - the inside of a stream: stream.c opens, closes and
- * reports, stream_sdp.c agrees with the peer, stream_in.c receives, stream_out.c
- * sends, stream_rtcp.c reports to the peer. */
+ * reports, stream_sdp.c agrees with the peer, stream_in.c receives,
+ * stream_out.c sends, stream_rtcp.c reports to the peer. */
 #pragma once
 #include "media/dtmf.h"
 #include "media/jitter.h"

@@ -112,7 +112,19 @@ bool body_may_answer(const struct sip_message *request)
 	return n == 0; /* absent: SDP is meant */
 }
 
-int body_sdp(const struct sip_message *message, struct slice *sdp)
+/* Whoever does not understand such a body ignores it (RFC 3261, 20.11). */
+static bool is_optional(const struct sip_message *message)
+{
+	struct slice params =
+		sip_message_value(message, SLICE("Content-Disposition"));
+	struct slice kind = media_type(params), handling;
+
+	return params.len &&
+	       sip_param(skip(params, kind.len), "handling", &handling) &&
+	       slice_eq_nocase(handling, SLICE("optional"));
+}
+
+static int find_sdp(const struct sip_message *message, struct slice *sdp)
 {
 	const struct sip_header *type =
 		sip_message_header(message, SIP_H_CONTENT_TYPE, 0);
@@ -121,9 +133,6 @@ int body_sdp(const struct sip_message *message, struct slice *sdp)
 	struct slice boundary = { 0 };
 	struct slice name, params;
 
-	*sdp = SLICE("");
-	if (!message->body.len)
-		return 0;
 	if (!type ||
 	    (encoding && !slice_eq_nocase(encoding->value, SLICE("identity"))))
 		return 415;
@@ -142,4 +151,14 @@ int body_sdp(const struct sip_message *message, struct slice *sdp)
 	    !multipart_sdp(message->body, boundary, sdp))
 		return 415;
 	return 0;
+}
+
+int body_sdp(const struct sip_message *message, struct slice *sdp)
+{
+	int status = 0;
+
+	*sdp = SLICE("");
+	if (message->body.len)
+		status = find_sdp(message, sdp);
+	return status && is_optional(message) ? 0 : status;
 }

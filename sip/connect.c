@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
+#include "core/egress.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -244,6 +245,25 @@ static void try_next(struct sip_dial *dial)
 	dial_finish(dial);
 }
 
+/* Anybody may call, with a Contact of his making: nobody leads us from the
+ * internet into a network that he is not in himself. Trunks may be anywhere
+ * but where nobody has a trunk, as at a cloud's metadata service. */
+static bool is_refused(const struct sip_target *target, const struct addr *addr)
+{
+	static const struct egress strict = { 0 };
+	struct addr by = addr_unmapped(&target->named_by);
+	struct egress policy = { .allow_private = true,
+				 .allow_loopback = true };
+
+	if (by.sa.sa_family != AF_UNSPEC) {
+		if (addr_is_same_host(&by, addr))
+			return false;
+		policy.allow_private = egress_check(&strict, &by) != 0;
+		policy.allow_loopback = addr_is_loopback(&by);
+	}
+	return egress_check(&policy, addr) != 0;
+}
+
 /* Those that are avoided now come last; for a request that has been elsewhere
  * already they do not come at all. */
 static void take_addresses(struct sip_dial *dial,
@@ -261,7 +281,8 @@ static void take_addresses(struct sip_dial *dial,
 			const struct addr *addr = &result->addresses[i];
 
 			if (avoided_has(avoided, addr, now) == last &&
-			    !was_tried(&dial->tried, addr))
+			    !was_tried(&dial->tried, addr) &&
+			    !is_refused(&dial->target, addr))
 				dial->addresses[dial->n++] = *addr;
 		}
 	}
@@ -276,7 +297,8 @@ static void on_located(void *owner, const struct locate_result *result)
 	if (result->err)
 		note_failure(dial, result->err, result->why);
 	else if (!dial->n)
-		note_failure(dial, -EHOSTUNREACH, "no other address to try");
+		note_failure(dial, -EHOSTUNREACH,
+			     "no other address to try, or none that we may");
 	if (dial->target.identity && !dial->identity) {
 		dial->n = 0;
 		note_failure(dial, -ESTALE,
@@ -294,6 +316,7 @@ static struct sip_dial *join_dial(struct sip_transport *transport,
 	LIST_FOREACH(dial, &transport->dials, in_dials)
 	if (dial->generation == tls_generation(transport->options.tls) &&
 	    !dial->tried.n && !tried->n &&
+	    addr_is_same(&dial->target.named_by, &target->named_by) &&
 	    is_same_target(&dial->target, target))
 		return dial;
 	dial = mem_new(sizeof(*dial));

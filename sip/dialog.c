@@ -244,10 +244,13 @@ int dialog_hop(const struct dialog *dialog, struct sip_target *out)
 	}
 	if (dialog->n_routes &&
 	    sip_address_parse(&route, slice_of(dialog->routes[0])) == 0)
-		return host_target(out, &route.uri);
-	if (sip_uri_parse(&uri, slice_of(dialog->target)))
+		uri = route.uri;
+	else if (sip_uri_parse(&uri, slice_of(dialog->target)))
 		return -EINVAL;
-	return host_target(out, &uri);
+	if (host_target(out, &uri))
+		return -EINVAL;
+	out->named_by = dialog->peer;
+	return 0;
 }
 
 static void key_write(struct buffer *out, struct slice call_id,

@@ -34,6 +34,7 @@ struct dialog {
 	bool is_ours; /* we chose the Call-ID */
 	bool is_sips;
 	struct sip_target trunk; /* host empty: by route set or target */
+	struct addr peer; /* where its first request came from; or no family */
 	struct sip_link *link; /* borrowed; NULL once it closed */
 	struct table_entry entry; /* key: dialog_key_write() */
 	dialog_request_fn *on_request; /* user is borrowed: closes us */

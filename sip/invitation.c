@@ -6,7 +6,6 @@
 #include "core/mem.h"
 #include "core/timer.h"
 #include "sip/fork.h"
-#include "sip/header.h"
 #include "sip/reason.h"
 #include "sip/response.h"
 #include "sip/target_set.h"
@@ -20,14 +19,14 @@
  * come: on_idle. */
 enum state { WAITING, GIVING_UP, CANCELING, ANSWERED, ENDING, ENDED };
 
-enum { NONE = -1, RING = -2 };
+enum { NONE = -1 };
 
 static const struct {
 	const char *name;
 	int timeout_ms;
 	unsigned next; /* a bit for each state that may follow */
 } states[] = {
-	[WAITING] = { "waiting", RING,
+	[WAITING] = { "waiting", NONE, /* invitation_open() lets it ring */
 		      1 << GIVING_UP | 1 << CANCELING | 1 << ANSWERED |
 			      1 << ENDING },
 	[GIVING_UP] = { "giving up", SIP_TIMEOUT_MS,
@@ -47,11 +46,10 @@ struct invitation {
 	const struct invitation_events *events;
 	void *owner; /* borrowed: closes us */
 	struct sip_request *request; /* owned; NULL: no 2xx can come */
-	struct timer *timer; /* owned, armed by enter() and check_idle() */
+	struct timer *timer; /* owned: of each state, and check_idle() */
 	struct buffer cancel_headers;
 	struct session_end end; /* of ENDING; reason is why */
 	char *why; /* owned */
-	uint32_t ring_timeout_ms;
 	enum state state;
 	struct session_timer *expiry; /* borrowed: outlives us */
 	struct target_set targets;
@@ -370,7 +368,6 @@ struct invitation *invitation_open(const struct invitation_options *options,
 		.events = events,
 		.owner = owner,
 		.timer = timer_new(options->ua->loop),
-		.ring_timeout_ms = options->ring_timeout_ms,
 		.state = WAITING,
 		.forks = { .ua = options->ua,
 			   .base = options->dialog,
@@ -386,7 +383,7 @@ struct invitation *invitation_open(const struct invitation_options *options,
 	buffer_add(&inv->offer, options->offer);
 	target_set_init(&inv->targets, inv->dialog->target);
 	dialog_list(inv->dialog, &inv->ua->dialogs, on_early_request, inv);
-	timer_start(inv->timer, inv->ring_timeout_ms, on_timer, inv);
+	timer_start(inv->timer, options->ring_timeout_ms, on_timer, inv);
 	send_invite(inv);
 	return inv;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sip/invitation.h - our first INVITE from its first byte to the last 2xx that
  * may still come: ring timeout, redirection inside the trunk, a longer session
- * interval (422), CANCEL and its races, UPDATE in early dialogs, forks (RFC 3261, 9, 13.2): the first 2xx wins, every other one and
- * every late one gets its ACK and a BYE. Belongs to a session. */
+ * interval (422), CANCEL and its races, UPDATE in early dialogs, forks (RFC
+ * 3261, 9, 13.2): the first 2xx wins, every other one and every late one gets
+ * its ACK and a BYE. Belongs to a session. */
 #pragma once
 #include "sip/request.h"
 #include "sip/session.h"
@@ -13,7 +14,7 @@ struct invitation;
 struct invitation_options {
 	struct ua *ua; /* borrowed: outlives us */
 	struct dialog *dialog; /* consumed: from dialog_open_out() */
-	const struct sip_request_login *login; /* borrowed alike; NULL: none */
+	const struct sip_request_login *login; /* borrowed alike; may be NULL */
 	struct session_timer *expiry; /* borrowed alike: what it asks for */
 	struct slice headers; /* whole lines, copied */
 	struct slice offer; /* copied */

@@ -15,6 +15,8 @@ struct sip_target {
 	char host[256]; /* verified name: DNS name or IP literal */
 	uint16_t port; /* 0: RFC 3263, then 5061 */
 	unsigned identity; /* sip_transport_identity(); 0: the service's own */
+	/* The peer that named it; no family: a trunk, which we were given. */
+	struct addr named_by;
 };
 
 /* 0, or -EPIPE, -ENOBUFS: the link is ending, on_link_closed follows. */

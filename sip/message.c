@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sip/message.h"
 #include <assert.h>
-#include "sip/header.h"
 #include "sip/lex.h"
 #include "sip/message_priv.h"
 

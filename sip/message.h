@@ -28,7 +28,8 @@ enum sip_method {
 	SIP_UNKNOWN
 };
 
-/* One table in message_table.c names each: long name, compact form, how it parses. */
+/* One table in message_table.c has the names, compact forms and parser of
+ * each. */
 enum sip_header_id {
 	SIP_H_OTHER,
 	SIP_H_VIA,

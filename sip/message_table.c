@@ -133,15 +133,22 @@ const struct sip_header_type *sip_header_type(enum sip_header_id id)
 	return &types[id];
 }
 
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 enum sip_header_id sip_header_find(struct slice name)
 {
+	char first = name.len ? lower(name.ptr[0]) : '\0';
 	size_t i;
 
 	for (i = SIP_H_OTHER + 1; i < SIP_H_COUNT; i++) {
 		const char *known =
 			name.len == 1 ? types[i].compact : types[i].name;
 
-		if (known && slice_eq_nocase(name, slice_of(known)))
+		if (known && lower(known[0]) == first &&
+		    slice_eq_nocase(name, slice_of(known)))
 			return (enum sip_header_id)i;
 	}
 	return SIP_H_OTHER;

@@ -7,7 +7,8 @@
 #include "sip/message.h"
 
 /*  STABLE --INVITE, UPDATE of ours--> LOCAL --final answer--> STABLE
- *  STABLE --the peer's with SDP--> REMOTE --2xx to INVITE--> ACK --ACK--> STABLE
+ *  STABLE --the peer's with SDP--> REMOTE --2xx to INVITE--> ACK
+ *  ACK --ACK--> STABLE
  *  STABLE --INVITE without SDP--> WANTED --2xx--> LOCAL_2XX --ACK--> STABLE
  *  REMOTE, WANTED --refused, canceled, lost; 2xx to UPDATE--> STABLE */
 enum offer_state {

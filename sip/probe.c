@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One OPTIONS to a trunk (RFC 3261, 11): is anyone there, and how quickly. */
-#include <errno.h>
 #include <stdio.h>
 #include "core/loop.h"
 #include "core/mem.h"
@@ -95,7 +94,7 @@ struct ua_probe *ua_probe(struct ua *ua, const struct session_trunk *trunk,
 	}
 	dialog_list(probe->dialog, &ua->dialogs, ignore_request, probe);
 	options.dialog = probe->dialog;
-	options.login = probe->login.username ? &probe->login : NULL;
+	options.login = &probe->login;
 	probe->request = sip_request_open(ua, &options, &events, probe);
 	return probe;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
-#include <stdio.h>
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -130,7 +129,8 @@ static void send_notify(struct referral *r)
 	};
 	struct session *session = r->session;
 	struct sip_request_options options = { .dialog = session->dialog,
-					       .method = SIP_NOTIFY };
+					       .method = SIP_NOTIFY,
+					       .login = &session->login };
 	struct buffer headers, body;
 
 	buffer_init(&headers, SIP_HEADER_MAX_BYTES);
@@ -140,7 +140,6 @@ static void send_notify(struct referral *r)
 		      sip_reason(r->in.status));
 	options.headers = buffer_slice(&headers);
 	options.body = buffer_slice(&body);
-	options.login = session->login.username ? &session->login : NULL;
 	r->in.is_due = false;
 	r->in.notify = sip_request_open(session->ua, &options, &events, r);
 	buffer_reset(&headers);
@@ -243,8 +242,6 @@ static int read_target(struct asked *asked, const struct sip_message *request)
 	if (status || !header || sip_address_parse(&target, header->value) ||
 	    target.uri.scheme == SIP_SCHEME_OTHER)
 		return 400;
-	if (target.uri.scheme == SIP_SCHEME_OTHER)
-		return 416;
 	status = read_replaces(asked, &target.uri);
 	if (status)
 		return status;
@@ -345,6 +342,7 @@ static void on_refer(struct session *session, const struct sip_message *refer)
 	status = read_refer(&asked, refer);
 	if (!status)
 		status = check_session(session);
+	sip_link_peer(session->dialog->link, &asked.refer.peer);
 	/* Not the last thing done here, because it has an answer: session is
 	 * safe, it frees itself on a later turn. */
 	if (!status)

@@ -291,7 +291,8 @@ int session_refer(struct session *session, const char *target_uri,
 		.on_failed = on_failed,
 	};
 	struct sip_request_options options = { .dialog = session->dialog,
-					       .method = SIP_REFER };
+					       .method = SIP_REFER,
+					       .login = &session->login };
 	struct referral *r = session->referral;
 	struct buffer headers;
 	int err;
@@ -306,8 +307,6 @@ int session_refer(struct session *session, const char *target_uri,
 	if (!err) {
 		r = referral_of(session);
 		options.headers = buffer_slice(&headers);
-		options.login =
-			session->login.username ? &session->login : NULL;
 		enter(&r->out, REFERRAL_SENT);
 		r->out.refer =
 			sip_request_open(session->ua, &options, &events, r);

@@ -11,7 +11,7 @@ struct sip_request;
 struct ua;
 
 struct sip_request_login {
-	char *username; /* owned by whoever fills it */
+	char *username; /* owned by whoever fills it; NULL: there is none */
 	char *password;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sip/server_transaction.h"
 #include <assert.h>
+#include <sodium.h>
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/timer.h"
@@ -23,7 +24,8 @@ enum state { PROCEEDING, ACCEPTED, ACKED, COMPLETED, LOST, OVER };
 enum {
 	NONE = -1,
 	ANSWER_WITHIN_MS = 20000,
-	ANSWER_MAX_BYTES = 2 * SIP_MESSAGE_MAX_BYTES
+	ANSWER_MAX_BYTES = 2 * SIP_MESSAGE_MAX_BYTES,
+	KEY_MAX_BYTES = 256
 };
 
 static const struct {
@@ -72,9 +74,24 @@ static void enter(struct server_transaction *t, enum state next)
 			    on_timer, t);
 }
 
+/* A long key, which the peer has made up, becomes its hash: it stays for 32 s
+ * after the answer, and there is no limit to how many do. */
+static void shorten(struct buffer *key)
+{
+	unsigned char hash[crypto_generichash_BYTES];
+
+	if (key->len <= KEY_MAX_BYTES || buffer_error(key))
+		return;
+	crypto_generichash(hash, sizeof(hash), (const unsigned char *)key->ptr,
+			   key->len, NULL, 0);
+	buffer_clear(key);
+	for (size_t i = 0; i < sizeof(hash); i++)
+		buffer_printf(key, "%02x", hash[i]);
+}
+
 /* 17.2.3: branch, sent-by and method, ACK and CANCEL counting as INVITE;
  * without the cookie of RFC 3261 what RFC 2543 compared. */
-static void key_write(struct buffer *out, const struct sip_message *message,
+static void write_key(struct buffer *out, const struct sip_message *message,
 		      enum sip_method method)
 {
 	const struct sip_via *via = &message->common.via;
@@ -98,6 +115,13 @@ static void key_write(struct buffer *out, const struct sip_message *message,
 	buffer_printf(out, " %u", message->common.cseq);
 }
 
+static void key_write(struct buffer *out, const struct sip_message *message,
+		      enum sip_method method)
+{
+	write_key(out, message, method);
+	shorten(out);
+}
+
 static void merged_key_write(struct buffer *out,
 			     const struct sip_message *message)
 {
@@ -107,6 +131,7 @@ static void merged_key_write(struct buffer *out,
 	buffer_add(out, message->common.from.tag);
 	buffer_printf(out, " %u %s", message->common.cseq,
 		      sip_method_name(message->start.method));
+	shorten(out);
 }
 
 static void send_slice(struct server_transaction *t, struct slice text)

@@ -7,8 +7,8 @@
 #include "core/timer.h"
 #include "sip/body.h"
 #include "sip/header.h"
-#include "sip/trunk_target.h"
 #include "sip/replaces.h"
+#include "sip/trunk_target.h"
 
 static const struct {
 	const char *name;
@@ -169,14 +169,13 @@ void session_bye(struct session *session, const char *reason)
 		.on_failed = on_bye_failed,
 	};
 	struct sip_request_options options = { .dialog = session->dialog,
-					       .method = SIP_BYE };
+					       .method = SIP_BYE,
+					       .login = &session->login };
 	struct buffer headers;
 
 	assert(!session->bye);
 	write_reason(&headers, reason);
 	options.headers = buffer_slice(&headers);
-	if (session->login.username)
-		options.login = &session->login;
 	session->bye =
 		sip_request_open(session->ua, &options, &bye_events, session);
 	buffer_reset(&headers);
@@ -344,7 +343,7 @@ int session_invite(struct session **out, struct ua *ua,
 	session_timer_keep(session->expiry, call->offer, SLICE(""));
 	options.expiry = session->expiry;
 	options.headers = buffer_slice(&headers);
-	options.login = session->login.username ? &session->login : NULL;
+	options.login = &session->login;
 	session->invitation =
 		invitation_open(&options, &invitation_events, session);
 	ua->count.invites_out++;
@@ -413,9 +412,4 @@ void session_close(struct session **session)
 const char *session_call_id(const struct session *session)
 {
 	return session->call_id;
-}
-
-void *session_owner(const struct session *session)
-{
-	return session->events ? session->owner : NULL;
 }

@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include "core/addr.h"
 #include "core/slice.h"
 
 struct session;
@@ -71,6 +72,7 @@ struct session_refer {
 	const char *replaces; /* Replaces in Refer-To, unescaped; or NULL */
 	const char *referred_by; /* or NULL */
 	bool wants_notify; /* false: Refer-Sub: false (RFC 4488) */
+	struct addr peer; /* who sent it */
 };
 
 struct session_events {
@@ -125,6 +127,4 @@ int session_refer(struct session *session, const char *target_uri,
  * the subscription, as do 180 s and session_close(), which repeat the last one.
  * After on_end it still goes. Nothing happens without a subscription. */
 void session_refer_notify(struct session *session, int status);
-/* Who took it; NULL: nobody has it (any more). */
-void *session_owner(const struct session *session);
 const char *session_call_id(const struct session *session); /* SIP's */

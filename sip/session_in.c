@@ -160,6 +160,8 @@ void session_take_invite(struct session *session,
 		.on_no_ack = on_no_ack,
 	};
 
+	struct slice sdp;
+
 	session->incoming = (struct session_incoming){
 		.transaction = transaction,
 		.method = invite->start.method,
@@ -167,8 +169,9 @@ void session_take_invite(struct session *session,
 	};
 	session_timer_take(session->expiry, invite);
 	server_transaction_lend(transaction, &events, session);
+	body_sdp(invite, &sdp); /* checked by whoever hands it in */
 	offer_enter(&session->offer.state,
-		    invite->body.len ? OFFER_REMOTE : OFFER_WANTED);
+		    sdp.len ? OFFER_REMOTE : OFFER_WANTED);
 }
 
 /* ---- requests inside the dialog ---- */

@@ -175,11 +175,10 @@ static void send_offer(struct session *session)
 	struct session_offering *offer = &session->offer;
 	struct sip_request_options options = { .dialog = session->dialog,
 					       .method = SIP_INVITE,
+					       .login = &session->login,
 					       .body = slice_of(offer->sdp) };
 	struct buffer headers;
 
-	if (session->login.username)
-		options.login = &session->login;
 	sip_request_close(&offer->request); /* the one before, answered */
 	mem_free(offer->ack);
 	offer->ack = NULL;
@@ -197,7 +196,6 @@ static void send_offer(struct session *session)
 int session_offer(struct session *session, struct slice sdp)
 {
 	struct session_offering *offer = &session->offer;
-
 	bool is_refreshing;
 
 	if (session->state != SESSION_UP || !sdp.len)

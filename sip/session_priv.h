@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sip/session_priv.h - the session's insides, shared by session.c (life),
- * session_in.c (what the peer sends) and session_offer.c (offers inside the
- * dialog). */
+ * session_in.c (what the peer sends), session_offer.c (offers inside the
+ * dialog), the parts a session owns (session_timer.c, referral*.c) and those
+ * that make or look for one (ua_invite.c, replaces.c). */
 #pragma once
 #include "sip/invitation.h"
 #include "sip/offer.h"

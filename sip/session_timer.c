@@ -218,11 +218,10 @@ static void refresh(struct session_timer *timer)
 		.on_over = on_over,
 	};
 	struct session *session = timer->session;
-	struct sip_request_options options = { .dialog = session->dialog };
+	struct sip_request_options options = { .dialog = session->dialog,
+					       .login = &session->login };
 	struct buffer headers;
 
-	if (session->login.username)
-		options.login = &session->login;
 	timer->method =
 		timer->has_update || !timer->local ? SIP_UPDATE : SIP_INVITE;
 	options.method = timer->method;

@@ -8,7 +8,6 @@
 #include "core/mem.h"
 #include "core/timer.h"
 #include "sip/header.h"
-#include "sip/lex.h"
 #include "sip/link_life.h"
 #include "sip/locate.h"
 #include "sip/message_priv.h"
@@ -18,6 +17,9 @@
 enum {
 	IN_MAX_BYTES = 4 * SIP_MESSAGE_MAX_BYTES,
 	HALF_MESSAGE_MS = 10 * 1000,
+	/* Held for one who came to us and does not read: any stranger may, on
+	 * many connections. Whom we call may get INVITEs of the whole house. */
+	UNREAD_MAX_BYTES = 1024 * 1024,
 	WHY_SIZE = 256,
 	TAG_SIZE = 13
 };
@@ -385,13 +387,19 @@ bool sip_link_is_up(const struct sip_link *link)
 	return link->link && link->flow->state == FLOW_UP;
 }
 
+static bool is_unread(const struct sip_link *link)
+{
+	return link->is_accepted &&
+	       link_queued_bytes(link->link) > UNREAD_MAX_BYTES;
+}
+
 int sip_link_send(struct sip_link *link, struct slice text)
 {
 	struct sip_link_flow *flow = link->flow;
 	int err = -EPIPE;
 
 	if (link->link && flow->state != FLOW_BROKEN)
-		err = link_send(link->link, text);
+		err = is_unread(link) ? -ENOBUFS : link_send(link->link, text);
 	if (!err) {
 		link->transport->stats.messages_out++;
 		sip_life_on_message(link);

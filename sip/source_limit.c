@@ -59,7 +59,9 @@ static struct slice key_of(char out[ADDR_TEXT_SIZE], const struct addr *from)
 {
 	struct addr net = *from;
 
-	if (net.sa.sa_family == AF_INET6)
+	/* A dual-stack socket shows IPv4 as ::ffff:192.0.2.1: one /64 in all. */
+	if (net.sa.sa_family == AF_INET6 &&
+	    !IN6_IS_ADDR_V4MAPPED(&net.in6.sin6_addr))
 		memset(&net.in6.sin6_addr.s6_addr[8], 0, 8);
 	return slice_of(addr_ip(&net, out));
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "sip/trace.h"
-#include <assert.h>
 #include <stdio.h>
 #include "sip/header.h"
 #include "sip/message_priv.h"

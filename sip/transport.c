@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "sip/transport.h"
-#include <errno.h>
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/loop.h"

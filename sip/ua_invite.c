@@ -143,6 +143,7 @@ void ua_on_invite(struct ua *ua, struct sip_link *link,
 	server_transaction_respond(transaction, 100, SLICE(""), SLICE(""));
 	session = session_new(ua, SESSION_INCOMING, invite->common.call_id);
 	session->dialog = dialog_open_in(invite, link, tag);
+	sip_link_peer(link, &session->dialog->peer);
 	dialog_list(session->dialog, &ua->dialogs, session_on_request, session);
 	session_take_invite(session, transaction, invite);
 	ua->count.invites_in++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sip/uri.h"
 #include <errno.h>
+#include "core/hex.h"
 #include "sip/lex.h"
 
 static const char *const schemes[] = {
@@ -11,17 +12,6 @@ static const char *const schemes[] = {
 };
 
 static const char visual_separators[] = "-.()";
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
 
 /* The character at *i, %XX resolved; *i moves behind it. */
 static char next_char(struct slice text, size_t *i)
@@ -281,14 +271,21 @@ static size_t e164_digits(char out[16], struct slice text)
 	return n;
 }
 
-/* Escapes may hide what is no text: then they stay. */
+/* Escapes may hide what is no text: then they stay. C1 controls are none
+ * either, as terminals obey them. */
 static bool is_text(struct slice text)
 {
 	size_t i;
 
-	for (i = 0; i < text.len; i++)
-		if ((unsigned char)text.ptr[i] < ' ' || text.ptr[i] == 127)
+	for (i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.ptr[i];
+
+		if (c < ' ' || c == 127)
 			return false;
+		if (c == 0xc2 && i + 1 < text.len &&
+		    (unsigned char)text.ptr[i + 1] < 0xa0)
+			return false;
+	}
 	return slice_is_utf8(text);
 }
 

@@ -26,8 +26,8 @@ static void add_if(struct buffer *sql, bool is_wanted, const char *condition)
 		buffer_add_str(sql, condition);
 }
 
-/* Values are bound; only which conditions there are is text. Open calls are few:
- * the planner, which cannot know that, is told their index. */
+/* Values are bound; only which conditions there are is text. Open calls are
+ * few: the planner, which cannot know that, is told their index. */
 static void add_conditions(struct buffer *sql, const struct calls_query *query)
 {
 	buffer_add_str(sql, " FROM calls c");

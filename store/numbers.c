@@ -58,15 +58,3 @@ int numbers_get(struct store *store, struct arena *arena, const char *org_id,
 	query_bind_text(&query, ":number", number);
 	return query_one(&query, &record, arena, out);
 }
-
-int numbers_list(struct store *store, struct arena *arena, const char *org_id,
-		 struct number_row **rows, size_t *n)
-{
-	struct query query = query_open(
-		store->reader, "SELECT * FROM numbers WHERE org_id = :org_id"
-			       " ORDER BY number");
-
-	query_bind_text(&query, ":org_id", org_id);
-	*rows = query_all(&query, &record, arena, n);
-	return query.err;
-}

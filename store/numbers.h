@@ -19,5 +19,3 @@ void numbers_delete(struct store *store, const char *org_id, const char *number,
 /* 0 or -ENOENT. */
 int numbers_get(struct store *store, struct arena *arena, const char *org_id,
 		const char *number, struct number_row *out);
-int numbers_list(struct store *store, struct arena *arena, const char *org_id,
-		 struct number_row **rows, size_t *n);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* store/outbox.h - webhooks to deliver, kept until they are, with each attempt.
- * In order per call: a row is due only when the call has no earlier open one. */
+ * In order per call: a row is due only when the call has no earlier open
+ * one. */
 #pragma once
 #include "store/store.h"
 

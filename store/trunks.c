@@ -104,17 +104,6 @@ int trunks_list(struct store *store, struct arena *arena, const char *org_id,
 	return query.err;
 }
 
-const char *trunks_owner(struct store *store, struct arena *arena,
-			 const char *number)
-{
-	struct query query =
-		query_open(store->reader, "SELECT org_id FROM trunks"
-					  " WHERE number = :number LIMIT 1");
-
-	query_bind_text(&query, ":number", number);
-	return query_text(&query, arena);
-}
-
 const char *trunks_first_outbound(struct store *store, struct arena *arena,
 				  const char *org_id)
 {

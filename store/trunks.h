@@ -35,9 +35,6 @@ int trunks_get(struct store *store, struct arena *arena,
 	       const struct trunk_row *key, struct trunk_row *out);
 int trunks_list(struct store *store, struct arena *arena, const char *org_id,
 		struct trunk_row **rows, size_t *n);
-/* Owner of a number in either direction; NULL when free. */
-const char *trunks_owner(struct store *store, struct arena *arena,
-			 const char *number);
 /* First outbound-attached number of the organisation, or NULL. */
 const char *trunks_first_outbound(struct store *store, struct arena *arena,
 				  const char *org_id);

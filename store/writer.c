@@ -21,8 +21,8 @@ struct op_list {
 	size_t n;
 };
 
-/* Replies being run; deliver() owns it. A reply may close the writer, which then
- * drops the rest. */
+/* Replies being run; deliver() owns it. A reply may close the writer, which
+ * then drops the rest. */
 struct delivery {
 	struct op_list ops;
 	bool is_closed;

@@ -49,7 +49,8 @@ static bool wants_group(const struct call *call, const char *group)
 	return false;
 }
 
-/* Only what is committed can be read: woken before, the outbox would sleep on. */
+/* Only what is committed can be read: woken before, the outbox would sleep
+ * on. */
 static void on_notice_stored(void *owner, int err)
 {
 	struct call *call = owner;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/call/dispatch.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include "agent/call/call.h"
 #include "agent/call/closing.h"
@@ -12,8 +10,6 @@
 #include "agent/call/load.h"
 #include "agent/call/waiters.h"
 #include "agent/call/webhook.h"
-#include "core/config.h"
-#include "core/json.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 #include "agent/call/call_priv.h"
 #include "agent/call/dispatch.h"
-#include "core/json.h"
 
 static void count_turns(struct dispatch_stats *stats, const json_t *latency)
 {

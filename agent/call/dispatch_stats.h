@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* agent/call/dispatch_stats.h - what a call that is done adds to the counters. */
+/* agent/call/dispatch_stats.h - what a call that is done adds to the
+ * counters. */
 #pragma once
 
 struct call;

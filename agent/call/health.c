@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/call/health.h"
+#include "agent/call/health_priv.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/queue.h>
 #include "core/config.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/timer.h"
-#include "sip/table.h"
 #include "sip/ua.h"
 
 enum {
-	PAGE = 32, /* targets read from the store in one turn */
-	BURST = 8, /* asked in one turn */
-	PROBES_MAX = 64, /* under way for the rounds */
 	PROBE_MS = 15 * 1000, /* several addresses may have to be tried */
 	ASK_MS = 5 * 1000,
 	ASKS_PER_ORG = 32,
@@ -26,22 +20,10 @@ enum {
 	KEY_SIZE = 256 + 8
 };
 
-struct target {
-	struct table_entry entry;
-	struct health *health; /* borrowed: owns us */
-	char *host; /* owned */
-	uint16_t port;
-	struct ua_probe *probe; /* owned, while it is asked */
-	struct timer *timer; /* owned; armed while it is asked */
-	struct health_report report;
-	unsigned round; /* the last that found it in the store */
-	TAILQ_ENTRY(target) in_targets;
-};
-
 /* Somebody waits for the answer to a probe. */
 struct ask {
 	struct health *health; /* borrowed: owns us */
-	struct target
+	struct health_target
 		*target; /* borrowed: stays while it is asked; then NULL */
 	struct health_report report; /* for the next turn */
 	char *org_id; /* owned */
@@ -49,28 +31,6 @@ struct ask {
 	void *owner; /* borrowed */
 	struct timer *timer; /* owned: how long it waits */
 	TAILQ_ENTRY(ask) in_asks;
-};
-
-/* READING the store in pages, then ASKING each target at its time, then
- * RESTING until the interval is over; and again. */
-enum phase { READING, ASKING, RESTING };
-
-struct health {
-	struct service *service; /* borrowed: outlives us */
-	struct timer *timer; /* owned: the round's next step */
-	struct table by_name;
-	TAILQ_HEAD(targets, target) targets; /* owned */
-	TAILQ_HEAD(asks, ask) asks; /* owned */
-	enum phase phase;
-	unsigned round;
-	uint64_t start_us; /* of the round */
-	uint64_t interval_ms;
-	bool is_off; /* no target is asked by itself */
-	char cursor_host[256]; /* the last that was read */
-	uint16_t cursor_port;
-	struct target *next; /* to be asked in this round */
-	size_t at, n; /* its place in the round, and of how many */
-	struct health_stats stats;
 };
 
 const char *health_state_name(enum health_state state)
@@ -95,31 +55,32 @@ static struct slice key_of(char out[KEY_SIZE],
 	return slice_make(out, (size_t)len);
 }
 
-static struct target *find(const struct health *health,
-			   const struct trunk_target *target)
-{
-	char key[KEY_SIZE];
-
-	return table_find(&health->by_name, key_of(key, target));
-}
-
-static struct target *target_open(struct health *health,
+struct health_target *health_find(const struct health *health,
 				  const struct trunk_target *name)
 {
-	struct target *target = mem_new(sizeof(*target));
 	char key[KEY_SIZE];
 
-	*target = (struct target){ .health = health,
-				   .host = mem_dup_str(name->host),
-				   .port = name->port,
-				   .timer = timer_new(health->service->loop) };
+	return table_find(&health->by_name, key_of(key, name));
+}
+
+struct health_target *health_add(struct health *health,
+				 const struct trunk_target *name)
+{
+	struct health_target *target = mem_new(sizeof(*target));
+	char key[KEY_SIZE];
+
+	*target = (struct health_target){ .health = health,
+					  .host = mem_dup_str(name->host),
+					  .port = name->port,
+					  .timer = timer_new(
+						  health->service->loop) };
 	table_add(&health->by_name, &target->entry, key_of(key, name), target);
 	TAILQ_INSERT_TAIL(&health->targets, target, in_targets);
 	health->stats.targets[HEALTH_UNCHECKED]++;
 	return target;
 }
 
-static void stop_probe(struct target *target)
+static void stop_probe(struct health_target *target)
 {
 	if (target->probe)
 		target->health->stats.in_flight--;
@@ -127,7 +88,7 @@ static void stop_probe(struct target *target)
 	timer_stop(target->timer);
 }
 
-static void target_close(struct target *target)
+void health_drop(struct health_target *target)
 {
 	struct health *health = target->health;
 
@@ -140,7 +101,7 @@ static void target_close(struct target *target)
 	mem_free(target);
 }
 
-static void enter(struct target *target, enum health_state next,
+static void enter(struct health_target *target, enum health_state next,
 		  const char *why)
 {
 	struct health *health = target->health;
@@ -203,7 +164,7 @@ static void on_ask_timeout(void *arg)
 }
 
 /* Each on its own turn: it may do anything then. */
-static void tell(struct target *target)
+static void tell(struct health_target *target)
 {
 	struct ask *ask;
 
@@ -219,8 +180,6 @@ static void tell(struct target *target)
 
 /* ---- one probe ---- */
 
-static void step(void *arg);
-
 /* What a proxy says for somebody else who is not there, or of itself when it
  * takes no calls, is no sign of life; any other answer is. */
 static bool is_alive(int status)
@@ -228,7 +187,7 @@ static bool is_alive(int status)
 	return status && status != 408 && status != 503 && status != 504;
 }
 
-static void note(struct target *target, int status, const char *why)
+static void note(struct health_target *target, int status, const char *why)
 {
 	struct health *health = target->health;
 	char text[sizeof(target->report.why)];
@@ -243,13 +202,13 @@ static void note(struct target *target, int status, const char *why)
 		enter(target, HEALTH_UNREACHABLE, text);
 	}
 	tell(target);
-	if (health->phase == ASKING)
-		timer_start(health->timer, 0, step, health);
+	if (health->phase == HEALTH_ASKING)
+		timer_start(health->timer, 0, health_step, health);
 }
 
 static void on_probed(void *owner, int status, uint32_t ms, const char *why)
 {
-	struct target *target = owner;
+	struct health_target *target = owner;
 
 	target->probe = NULL;
 	target->health->stats.in_flight--;
@@ -260,7 +219,7 @@ static void on_probed(void *owner, int status, uint32_t ms, const char *why)
 
 static void on_silence(void *arg)
 {
-	struct target *target = arg;
+	struct health_target *target = arg;
 
 	stop_probe(target);
 	note(target, 0, "no answer within 15 s");
@@ -268,7 +227,7 @@ static void on_silence(void *arg)
 
 static void on_no_name(void *arg)
 {
-	const struct target *target = arg;
+	const struct health_target *target = arg;
 
 	note(arg, 0,
 	     target->health->service->ua
@@ -276,7 +235,7 @@ static void on_no_name(void *arg)
 		     : "SIP is not open");
 }
 
-static void probe(struct target *target)
+void health_probe(struct health_target *target)
 {
 	struct health *health = target->health;
 	struct session_trunk trunk = { .port = target->port };
@@ -296,134 +255,6 @@ static void probe(struct target *target)
 	timer_start(target->timer, PROBE_MS, on_silence, target);
 }
 
-/* ---- rounds ---- */
-
-static void rest(struct health *health)
-{
-	uint64_t end_us = health->start_us + health->interval_ms * 1000;
-
-	health->phase = RESTING;
-	timer_start_at(health->timer, end_us, step, health);
-}
-
-/* Those that the store no longer names; one that is being asked stays until
- * the next round, for somebody may wait. */
-static void forget(struct health *health)
-{
-	struct target *target = TAILQ_FIRST(&health->targets), *next;
-
-	for (; target; target = next) {
-		next = TAILQ_NEXT(target, in_targets);
-		if (target->round != health->round &&
-		    !timer_is_armed(target->timer))
-			target_close(target);
-	}
-}
-
-static void begin_asking(struct health *health)
-{
-	forget(health);
-	if (health->is_off) {
-		rest(health);
-		return;
-	}
-	health->phase = ASKING;
-	health->next = TAILQ_FIRST(&health->targets);
-	health->at = 0;
-	health->n = health->by_name.n;
-	timer_start(health->timer, 0, step, health);
-}
-
-/* A store that cannot be read makes nobody forgotten. */
-static void read_page(struct health *health)
-{
-	struct arena *arena = arena_open();
-	struct trunk_target last = { health->cursor_host, health->cursor_port };
-	struct trunk_target page[PAGE];
-	size_t n = PAGE;
-	int err =
-		trunks_targets(health->service->store, arena, &last, page, &n);
-
-	for (size_t i = 0; !err && i < n; i++) {
-		struct target *target = find(health, &page[i]);
-
-		if (!target)
-			target = target_open(health, &page[i]);
-		target->round = health->round;
-	}
-	if (!err && n) {
-		snprintf(health->cursor_host, sizeof(health->cursor_host), "%s",
-			 page[n - 1].host);
-		health->cursor_port = page[n - 1].port;
-	}
-	arena_close(&arena);
-	if (err) {
-		log_error("sip", NULL, "trunks cannot be read: %s",
-			  strerror(-err));
-		rest(health);
-	} else if (n == PAGE) {
-		timer_start(health->timer, 0, step, health);
-	} else {
-		begin_asking(health);
-	}
-}
-
-/* When the round comes to it: the targets are spread over the interval. */
-static uint64_t due_us(const struct health *health)
-{
-	return health->start_us +
-	       health->interval_ms * 1000 * health->at / health->n;
-}
-
-/* Held up by what is under way, the next answer calls this again. */
-static void ask_due(struct health *health)
-{
-	uint64_t now_us = loop_now_us(health->service->loop);
-
-	for (int i = 0; health->next; i++) {
-		struct target *target = health->next;
-
-		if (health->stats.in_flight >= PROBES_MAX)
-			return;
-		if (i == BURST || due_us(health) > now_us) {
-			timer_start_at(health->timer, due_us(health), step,
-				       health);
-			return;
-		}
-		health->next = TAILQ_NEXT(target, in_targets);
-		health->at++;
-		probe(target);
-	}
-	rest(health);
-}
-
-static void begin_round(struct health *health)
-{
-	health->phase = READING;
-	health->round++;
-	health->start_us = loop_now_us(health->service->loop);
-	health->cursor_host[0] = 0;
-	health->cursor_port = 0;
-	read_page(health);
-}
-
-static void step(void *arg)
-{
-	struct health *health = arg;
-
-	switch (health->phase) {
-	case READING:
-		read_page(health);
-		break;
-	case ASKING:
-		ask_due(health);
-		break;
-	case RESTING:
-		begin_round(health);
-		break;
-	}
-}
-
 /* ---- public ---- */
 
 int health_open(struct health **out, struct service *service)
@@ -434,7 +265,7 @@ int health_open(struct health **out, struct service *service)
 
 	*health = (struct health){ .service = service,
 				   .timer = timer_new(service->loop),
-				   .phase = RESTING,
+				   .phase = HEALTH_RESTING,
 				   .is_off = !interval_s,
 				   .interval_ms = (uint64_t)interval_s * 1000 };
 	if (health->is_off)
@@ -442,7 +273,7 @@ int health_open(struct health **out, struct service *service)
 	table_init(&health->by_name);
 	TAILQ_INIT(&health->targets);
 	TAILQ_INIT(&health->asks);
-	timer_start(health->timer, 0, step, health);
+	timer_start(health->timer, 0, health_step, health);
 	*out = health;
 	return 0;
 }
@@ -459,7 +290,7 @@ void health_close(struct health **closing)
 	while (!TAILQ_EMPTY(&health->asks))
 		finish_ask(TAILQ_FIRST(&health->asks), &report);
 	while (!TAILQ_EMPTY(&health->targets))
-		target_close(TAILQ_FIRST(&health->targets));
+		health_drop(TAILQ_FIRST(&health->targets));
 	table_reset(&health->by_name);
 	timer_close(&health->timer);
 	mem_free(health);
@@ -468,7 +299,7 @@ void health_close(struct health **closing)
 void health_report(const struct health *health, const struct trunk_target *name,
 		   struct health_report *out)
 {
-	const struct target *target = find(health, name);
+	const struct health_target *target = health_find(health, name);
 
 	*out = (struct health_report){ 0 };
 	if (target)
@@ -478,7 +309,7 @@ void health_report(const struct health *health, const struct trunk_target *name,
 int health_ask(struct health *health, const char *org_id,
 	       const struct trunk_target *name, health_fn *done, void *owner)
 {
-	struct target *target = find(health, name);
+	struct health_target *target = health_find(health, name);
 	struct ask *ask;
 	unsigned n = 0;
 
@@ -487,7 +318,7 @@ int health_ask(struct health *health, const char *org_id,
 	if (n >= ASKS_PER_ORG)
 		return -EBUSY;
 	if (!target) {
-		target = target_open(health, name);
+		target = health_add(health, name);
 		target->round = health->round;
 	}
 	ask = mem_new(sizeof(*ask));
@@ -499,7 +330,7 @@ int health_ask(struct health *health, const char *org_id,
 			     .timer = timer_new(health->service->loop) };
 	TAILQ_INSERT_TAIL(&health->asks, ask, in_asks);
 	timer_start(ask->timer, ASK_MS, on_ask_timeout, ask);
-	probe(target);
+	health_probe(target);
 	return 0;
 }
 

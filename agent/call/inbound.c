@@ -11,7 +11,9 @@
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
+#include "sip/header.h"
 #include "sip/ua.h"
+#include "sip/uri.h"
 #include "store/numbers.h"
 #include "store/orgs.h"
 #include "store/trunks.h"
@@ -121,21 +123,39 @@ static bool is_allowed(struct service *service, const struct trunk_row *trunk,
 	return false;
 }
 
+/* Carriers that put their own name for us into the Request-URI keep the number
+ * in To. */
+static int find_trunk(struct service *service, struct arena *arena,
+		      const struct ua_invite *invite, struct trunk_row *out)
+{
+	struct trunk_row key = { .direction = TRUNK_INBOUND,
+				 .number = e164(arena, invite->to_number) };
+	struct buffer number;
+	int err = trunks_get(service->store, arena, &key, out);
+
+	if (!err || !invite->message)
+		return err;
+	buffer_init(&number, SIP_HEADER_MAX_BYTES);
+	sip_uri_number(&number, &invite->message->common.to.uri);
+	key.number = e164(arena, buffer_str(&number));
+	buffer_reset(&number);
+	return trunks_get(service->store, arena, &key, out);
+}
+
 int inbound_route(struct inbound_call *out, struct service *service,
 		  struct arena *arena, const struct ua_invite *invite)
 {
-	struct trunk_row key = { .direction = TRUNK_INBOUND };
 	struct trunk_row trunk;
 	char peer[ADDR_TEXT_SIZE];
 
 	*out = (struct inbound_call){ 0 };
-	out->row.to = key.number = e164(arena, invite->to_number);
-	out->row.from = e164(arena, invite->from_number);
-	if (trunks_get(service->store, arena, &key, &trunk)) {
-		log_info("sip", NULL, "no such number: %s from %s", out->row.to,
-			 addr_text(&invite->peer, peer));
+	if (find_trunk(service, arena, invite, &trunk)) {
+		log_info("sip", NULL, "no such number: %s from %s",
+			 invite->to_number, addr_text(&invite->peer, peer));
 		return 404;
 	}
+	out->row.to = trunk.number;
+	out->row.from = e164(arena, invite->from_number);
 	if (!is_allowed(service, &trunk, invite))
 		return 403;
 	out->headers = trunk.headers;

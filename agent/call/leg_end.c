@@ -110,12 +110,19 @@ static const struct refusal *find(int code)
 }
 
 /* A peer's words, or a cut through one of them, need not be UTF-8, and the
- * record must be. */
+ * record must be; nor may they hold what terminals obey: C0, DEL and C1. */
 static const char *clean(char room[LEG_MESSAGE_SIZE])
 {
-	if (!slice_is_utf8(slice_of(room))) {
-		for (char *at = room; *at; at++)
-			*at = (unsigned char)*at < 0x80 ? *at : '?';
+	bool is_utf8 = slice_is_utf8(slice_of(room));
+
+	for (char *at = room; *at; at++) {
+		unsigned char c = (unsigned char)*at;
+		unsigned char next = (unsigned char)at[1];
+
+		if (c < ' ' || c == 0x7f || (c >= 0x80 && !is_utf8))
+			*at = '?';
+		else if (c == 0xc2 && next < 0xa0)
+			at[0] = at[1] = '?';
 	}
 	return room;
 }

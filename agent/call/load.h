@@ -21,7 +21,7 @@ void load_open(struct load **out, struct service *service,
 	       void (*on_relief)(void *owner), void *owner);
 void load_close(struct load **load);
 enum load_state load_check(struct load *load, const struct load_demand *demand);
-/* Counts the refusal that load_check() led to; the SIP status to refuse with. */
+/* Counts the refusal that load_check() led to. The SIP status for it. */
 int load_refuse(struct load *load);
 
 struct load_stats {

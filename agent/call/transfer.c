@@ -8,6 +8,7 @@
 #include "agent/call/call_priv.h"
 #include "agent/call/phone.h"
 #include "agent/call/plan.h"
+#include "agent/call/referrer.h"
 #include "agent/pathway/operation.h"
 #include "core/config.h"
 #include "core/json.h"
@@ -43,14 +44,15 @@ struct transfer {
 	struct leg_end lost; /* how; its text is that leg's */
 };
 
-static struct transfer *transfer_new(struct call *call, const char *target,
-				     const char *type)
+static struct transfer *transfer_new(struct call *call, enum state state,
+				     const char *target, const char *type)
 {
 	struct transfer *transfer = mem_new(sizeof(*transfer));
 	json_t *payload = json_object();
 
 	call->life.transfers++;
 	transfer->call = call;
+	transfer->state = state;
 	transfer->target = mem_dup_str(target);
 	transfer->timer = timer_new(call->service->loop);
 	transfer->operation.timeline = call->timeline;
@@ -176,6 +178,7 @@ static void new_on_up(void *owner)
 	struct leg *old = call->leg;
 	bool was_up = call->state == CALL_UP;
 
+	assert(transfer->state == COMING);
 	notify(transfer, 200);
 	write_result(transfer, "answered", true);
 	if (was_up)
@@ -206,6 +209,7 @@ static void new_on_end(void *owner, const struct leg_end *end)
 	struct leg_end lost = transfer->lost;
 	bool has_lost = transfer->has_lost;
 
+	assert(transfer->state == COMING);
 	notify(transfer, code_of(end));
 	write_result(transfer, end->status, false);
 	if (end->message)
@@ -333,7 +337,7 @@ static int take_refer(struct call *call, struct arena *arena,
 	target = find_target(call, arena, refer->number);
 	if (!target)
 		return 403;
-	call->transfer = transfer_new(call, target, "refer");
+	call->transfer = transfer_new(call, COMING, target, "refer");
 	call->transfer->by_refer = true;
 	status = dial_new(call->transfer, &prepared, refer);
 	if (status == 202)
@@ -353,6 +357,11 @@ int transfer_by_refer(struct call *call, const struct session_refer *refer)
 	if (is_busy(call))
 		return 491;
 	arena = arena_open();
+	if (!referrer_is_known(call->service, arena, &call->row,
+			       &refer->peer)) {
+		arena_close(&arena);
+		return 403;
+	}
 	status = take_refer(call, arena, refer);
 	if (status == 403)
 		log_warn("call", call->row.id,
@@ -379,7 +388,7 @@ int transfer_by_invite(struct call *call, const struct leg_incoming *incoming,
 		return 603;
 	if (is_busy(call))
 		return 486;
-	call->transfer = transfer_new(call, from, "replaces");
+	call->transfer = transfer_new(call, COMING, from, "replaces");
 	status = leg_take(&call->transfer->leg, &env, incoming, &new_events,
 			  call->transfer);
 	if (status) {
@@ -419,8 +428,8 @@ int transfer_away(struct call *call, const char *text)
 	if (call->state != CALL_UP || call->life.transfers >= TRANSFERS_MAX ||
 	    is_busy(call))
 		goto out;
-	call->transfer = transfer_new(call, target ? target : text, "refer");
-	call->transfer->state = SENDING;
+	call->transfer = transfer_new(call, SENDING, target ? target : text,
+				      "refer");
 	err = -EACCES;
 	if (target) {
 		write_uri(&uri, call, arena, target);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include "core/buffer.h"
+#include "core/hex.h"
 #include "core/json.h"
 #include "sip/header.h"
 #include "sip/lex.h"
@@ -84,20 +85,13 @@ static bool has_param(const struct uui *uui, const json_t *entry,
 	return slice_eq_nocase(value, slice_of(wanted));
 }
 
-static int nibble(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static int decode_hex(struct buffer *out, struct slice data)
 {
 	if (data.len % 2)
 		return -EINVAL;
 	for (size_t i = 0; i < data.len; i += 2) {
-		int high = nibble(data.ptr[i]), low = nibble(data.ptr[i + 1]);
+		int high = hex_value(data.ptr[i]);
+		int low = hex_value(data.ptr[i + 1]);
 
 		if (high < 0 || low < 0)
 			return -EINVAL;

@@ -144,9 +144,12 @@ static void on_fetched(void *owner, const struct fetch_result *result)
 		.error = result->error ? result->reason : NULL,
 		.delivered = is_delivered,
 	};
+	char status[16] = ""; /* none when nobody answered */
 
 	flight->fetch = NULL;
 	flight->is_noting = true;
+	if (result->status)
+		snprintf(status, sizeof(status), "%d ", result->status);
 	if (!is_delivered)
 		attempt.next_ms = next_try(flight, result, now_ms);
 	if (is_delivered) {
@@ -158,9 +161,8 @@ static void on_fetched(void *owner, const struct fetch_result *result)
 		webhook->stats.failed_attempts++;
 		webhook->stats.given_up += !attempt.next_ms;
 		log_warn("call", flight->call_id,
-			 "webhook attempt %lld failed: %d %s%s",
-			 (long long)flight->attempts, result->status,
-			 result->reason,
+			 "webhook attempt %lld failed: %s%s%s",
+			 (long long)flight->attempts, status, result->reason,
 			 attempt.next_ms ? "; will retry" : "; given up");
 	}
 	outbox_attempted(webhook->service->store, &attempt,

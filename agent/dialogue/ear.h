@@ -34,5 +34,5 @@ void ear_keep(struct ear *ear, const char *text); /* belongs to the turn */
 const char *ear_kept(const struct ear *ear);
 /* Between ear_begin() and the last of its words. */
 bool ear_is_busy(const struct ear *ear);
-/* The turn's words, heap text; NULL while it is busy and when there are none. */
+/* The turn's words, heap text; NULL while it is busy or when there are none. */
 char *ear_take(struct ear *ear);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* agent/dialogue/latency.h - how long the caller waited, measured on the wire:
- * from the last voiced sample received to the first voiced sample sent, with its
- * parts, per turn. Caller's memory. */
+ * from the last voiced sample received to the first voiced sample sent, with
+ * its parts, per turn. Caller's memory. */
 #pragma once
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <string.h>
-#include <strings.h>
 #include "core/slice.h"
 
 enum {

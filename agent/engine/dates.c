@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/engine/dates.h"
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "agent/engine/numbers.h"

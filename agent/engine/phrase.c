@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/engine/phrase.h"
-#include <ctype.h>
 #include <math.h>
 #include "agent/engine/words.h"
 #include "core/buffer.h"

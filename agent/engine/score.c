@@ -53,7 +53,8 @@ static char key_at(const struct words *label, size_t i)
 	return is_led && word_in(word->text, "pound hash") ? '#' : '\0';
 }
 
-char score_label_key(const char *label)
+/* The key a label names, "press 1 for sales", or '\0'. */
+static char label_key(const char *label)
 {
 	struct words words;
 	char key = '\0';
@@ -280,7 +281,7 @@ static void open_candidate(struct candidate *c, const struct model_route *route)
 	words_init(&c->label, route->label);
 	words_init(&c->description, route->description);
 	c->polarity = words_polarity(&c->label);
-	c->key = score_label_key(route->label ? route->label : "");
+	c->key = label_key(route->label ? route->label : "");
 	c->examples = mem_new_array(n + 1, sizeof(*c->examples));
 	json_array_foreach(route->examples, i, example)
 	{

@@ -16,5 +16,3 @@ struct score_question {
 int score_route(const struct score_question *question, double *score);
 /* The same for global nodes: only a clear match of words counts. */
 int score_global(const struct score_question *question, double *score);
-/* The key a label names, "press 1 for sales", or '\0'. */
-char score_label_key(const char *label);

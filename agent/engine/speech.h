@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* agent/engine/speech.h - speech out and speech in as one interface with back
  * ends behind it: flite and pocketsphinx in the pool, others by configuration,
- * a scripted one in tests. Audio is 16-bit mono at 8 kHz. Every callback runs on
- * the loop and never inside a call into the engine. */
+ * a scripted one in tests. Audio is 16-bit mono at 8 kHz. Every callback runs
+ * on the loop and never inside a call into the engine. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

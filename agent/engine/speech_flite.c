@@ -3,8 +3,6 @@
  * is ready; results are delivered by a timer, one callback a turn. */
 #include "agent/engine/speech_flite.h"
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/queue.h>
 #include "agent/engine/flite_piece.h"

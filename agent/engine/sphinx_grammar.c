@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/engine/sphinx_grammar.h"
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include "agent/engine/words.h"
 #include "core/buffer.h"

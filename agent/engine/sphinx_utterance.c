@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/engine/sphinx_utterance.h"
 #include <math.h>
-#include <string.h>
 #include "core/mem.h"
 
 /* A grammar always matches something, so its acoustic cost is held against

@@ -2,7 +2,6 @@
 /* One question to the model for each turn: extract, judge the condition, and
  * choose. A global node beats the condition, a condition that is not met keeps
  * the caller on the node, then alwaysPick beats the model's choice. */
-#include <string.h>
 #include "agent/pathway/pathway_route.h"
 #include "agent/pathway/route_examples.h"
 #include "agent/pathway/template.h"

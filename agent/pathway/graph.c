@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "agent/pathway/graph_priv.h"

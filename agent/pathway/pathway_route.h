@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* agent/pathway/pathway_route.h - from node to node: node_run.c and decide.c. */
+/* agent/pathway/pathway_route.h - from node to node: what node_run.c and
+ * decide.c call of each other. */
 #pragma once
 #include "agent/pathway/pathway_priv.h"
 

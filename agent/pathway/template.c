@@ -97,7 +97,7 @@ static size_t placeholder(struct slice *name, const char *text)
 	return (size_t)(end - text) + 2;
 }
 
-void template_write(struct buffer *out, const char *text,
+static void fill_in(struct buffer *out, const char *text,
 		    enum template_style style,
 		    const struct variables *variables)
 {
@@ -127,7 +127,7 @@ char *template_text(const char *text, enum template_style style,
 
 	buffer_init(&out, TEMPLATE_MAX);
 	buffer_add_str(&out, "");
-	template_write(&out, text ? text : "", style, variables);
+	fill_in(&out, text ? text : "", style, variables);
 	if (!buffer_error(&out) && out.ptr)
 		return buffer_take(&out);
 	buffer_reset(&out);

@@ -5,7 +5,6 @@
 #pragma once
 #include <jansson.h>
 #include "agent/pathway/variables.h"
-#include "core/buffer.h"
 
 enum template_style {
 	TEMPLATE_TEXT, /* as it stands; null is nothing, others are JSON */
@@ -13,10 +12,6 @@ enum template_style {
 	TEMPLATE_URL /* percent-encoded, unless the URL begins with it */
 };
 
-/* Appends text with its variables. */
-void template_write(struct buffer *out, const char *text,
-		    enum template_style style,
-		    const struct variables *variables);
 /* Heap text of up to 256 KiB for mem_free(); "" past it. text may be NULL. */
 char *template_text(const char *text, enum template_style style,
 		    const struct variables *variables);

@@ -65,11 +65,6 @@ void timeline_enter_node(struct timeline *timeline, const char *node_id)
 	timeline->node_id = copy;
 }
 
-const char *timeline_node(const struct timeline *timeline)
-{
-	return timeline->node_id;
-}
-
 /* A member that is too long as text, or a whole object or array that is. */
 static json_t *bounded(json_t *value)
 {
@@ -137,35 +132,9 @@ static json_t *cleaned(json_t *payload)
 	return out;
 }
 
-int64_t timeline_add(struct timeline *timeline, const char *type,
-		     int64_t operation_id, json_t *payload)
-{
-	json_t *clean = payload ? cleaned(payload) : NULL;
-	struct timeline_event event = {
-		.sequence = ++timeline->last,
-		.type = type,
-		.node_id = timeline->node_id,
-		.operation_id = operation_id,
-		.payload = clean,
-		.created_ms = loop_wall_ms(timeline->loop),
-	};
-	json_t *kept = timeline_event_json(&event, timeline->conversation_id);
-	int64_t sequence = event.sequence;
-
-	json_array_append_new(timeline->events, kept);
-	if (timeline->sink)
-		timeline->sink(timeline->owner, &event);
-	json_decref(clean);
-	return sequence;
-}
-
-const json_t *timeline_json(const struct timeline *timeline)
-{
-	return timeline->events;
-}
-
-json_t *timeline_event_json(const struct timeline_event *event,
-			    const char *conversation_id)
+/* As GET /v1/pathway_calls?v=2 shows it. */
+static json_t *event_json(const struct timeline_event *event,
+			  const char *conversation_id)
 {
 	json_t *out = json_object();
 	char time[TIME_TEXT_SIZE];
@@ -182,4 +151,31 @@ json_t *timeline_event_json(const struct timeline_event *event,
 				: json_null());
 	json_put_str(out, "created_at", time_write(time, event->created_ms));
 	return out;
+}
+
+int64_t timeline_add(struct timeline *timeline, const char *type,
+		     int64_t operation_id, json_t *payload)
+{
+	json_t *clean = payload ? cleaned(payload) : NULL;
+	struct timeline_event event = {
+		.sequence = ++timeline->last,
+		.type = type,
+		.node_id = timeline->node_id,
+		.operation_id = operation_id,
+		.payload = clean,
+		.created_ms = loop_wall_ms(timeline->loop),
+	};
+	json_t *kept = event_json(&event, timeline->conversation_id);
+	int64_t sequence = event.sequence;
+
+	json_array_append_new(timeline->events, kept);
+	if (timeline->sink)
+		timeline->sink(timeline->owner, &event);
+	json_decref(clean);
+	return sequence;
+}
+
+const json_t *timeline_json(const struct timeline *timeline)
+{
+	return timeline->events;
 }

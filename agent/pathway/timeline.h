@@ -29,12 +29,8 @@ void timeline_set_conversation(struct timeline *timeline,
 			       const char *conversation_id);
 /* The node that later events belong to; copied. */
 void timeline_enter_node(struct timeline *timeline, const char *node_id);
-const char *timeline_node(const struct timeline *timeline);
 /* Takes over payload's reference. operation_id 0: none. Returns sequence. */
 int64_t timeline_add(struct timeline *timeline, const char *type,
 		     int64_t operation_id, json_t *payload);
 /* All events so far as the array of GET /v1/pathway_calls?v=2; borrowed. */
 const json_t *timeline_json(const struct timeline *timeline);
-/* One event in that form; the caller owns the reference. */
-json_t *timeline_event_json(const struct timeline_event *event,
-			    const char *conversation_id);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/pathway/variables.h"
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include "agent/pathway/zone.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* POST /v1/calls, GET /v1/calls/{call_id} and stop. */
 #include <errno.h>
-#include <string.h>
 #include "agent/call/dispatch.h"
 #include "agent/call/plan.h"
 #include "agent/call/record.h"
@@ -12,6 +11,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/time.h"
+#include "http/api/call_load.h"
 #include "http/api/calls_list.h"
 #include "http/api/links.h"
 #include "http/api/sets.h"
@@ -189,22 +189,11 @@ static json_t *progress(struct service *service, struct arena *arena,
 static void get(struct request *request)
 {
 	const struct request_view *view = request_view(request);
-	const char *id = view->params[0];
 	struct call_row row;
 	json_t *body;
-	int err = -ENOENT;
 
-	if (id_is_uuid(slice_of(id)))
-		err = calls_get(view->service->store, view->arena, view->org_id,
-				id, &row);
-	if (err == -ENOENT) {
-		problem_no_call(request);
+	if (call_load(request, &row))
 		return;
-	}
-	if (err) {
-		request_fail_internal(request, err);
-		return;
-	}
 	if (row.completed) {
 		request_reply_text(request, 200, slice_of(row.body));
 		return;

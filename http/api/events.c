@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* GET /v1/pathway_calls/{call_id}: the timeline of a call. */
-#include <errno.h>
 #include <string.h>
 #include "agent/call/record.h"
 #include "agent/service.h"
-#include "core/id.h"
 #include "core/json.h"
 #include "core/time.h"
+#include "http/api/call_load.h"
 #include "http/api/sets.h"
 #include "http/problem.h"
 
@@ -79,23 +78,17 @@ static void get(struct request *request)
 	const struct request_view *view = request_view(request);
 	struct store *store = view->service->store;
 	const char *version = request_query(request, "v");
-	const char *id = view->params[0];
 	struct event_list events = { 0 };
 	struct call_row row;
-	int err = -ENOENT;
+	int err;
 
 	if (version && strcmp(version, "2") != 0) {
 		problem_invalid(request, "v", "v must be 2.");
 		return;
 	}
-	if (id_is_uuid(slice_of(id)))
-		err = calls_get(store, view->arena, view->org_id, id, &row);
-	if (err == -ENOENT) {
-		problem_no_call(request);
+	if (call_load(request, &row))
 		return;
-	}
-	if (!err)
-		err = events_list(store, view->arena, row.id, 0, &events);
+	err = events_list(store, view->arena, row.id, 0, &events);
 	if (err)
 		request_fail_internal(request, err);
 	else if (version)

@@ -3,12 +3,11 @@
  * each attempt went. */
 #include <errno.h>
 #include "agent/service.h"
-#include "core/id.h"
 #include "core/json.h"
 #include "core/time.h"
+#include "http/api/call_load.h"
 #include "http/api/sets.h"
 #include "http/problem.h"
-#include "store/calls.h"
 #include "store/outbox.h"
 
 static json_t *attempt_json(const struct outbox_attempt *attempt,
@@ -53,19 +52,13 @@ static void get(struct request *request)
 {
 	const struct request_view *view = request_view(request);
 	struct store *store = view->service->store;
-	const char *id = view->params[0];
 	struct outbox_history history;
 	struct call_row row;
-	int err = -ENOENT;
+	int err;
 
-	if (id_is_uuid(slice_of(id)))
-		err = calls_get(store, view->arena, view->org_id, id, &row);
-	if (err == -ENOENT) {
-		problem_no_call(request);
+	if (call_load(request, &row))
 		return;
-	}
-	if (!err)
-		err = outbox_history(store, view->arena, row.id, &history);
+	err = outbox_history(store, view->arena, row.id, &history);
 	if (!err)
 		request_reply_data(request, 200,
 				   history_json(&history, view->arena));

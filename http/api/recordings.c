@@ -5,7 +5,6 @@
 #include "core/config.h"
 #include "core/id.h"
 #include "http/api/sets.h"
-#include "http/problem.h"
 #include "store/calls.h"
 #include "store/recordings.h"
 

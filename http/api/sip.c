@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* /v1/sip: which numbers are routed over the customer's own SIP side. */
 #include <errno.h>
-#include <string.h>
 #include "agent/call/phone.h"
 #include "core/id.h"
 #include "core/json.h"
@@ -289,20 +288,12 @@ static int read_one(const struct request_view *view, const char *number,
 static void get(struct request *request)
 {
 	const struct request_view *view = request_view(request);
-	const char *text = request_query(request, "phone_number");
 	char number[PHONE_SIZE];
 	json_t *data, *inbound, *outbound;
 	int err;
 
-	if (text && text[0] == ' ') /* a '+' that was not encoded */
-		text = arena_printf(view->arena, "+%s", text + 1);
-	if (!text || phone_parse(number, slice_of(text))) {
-		problem_invalid(request, "phone_number",
-				text ? "phone_number must be a phone number "
-				       "such as +14155550100"
-				     : "phone_number is required");
+	if (sip_query_number(number, request))
 		return;
-	}
 	err = read_one(view, number, TRUNK_INBOUND, &inbound);
 	if (!err)
 		err = read_one(view, number, TRUNK_OUTBOUND, &outbound);

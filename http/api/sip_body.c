@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "agent/call/phone.h"
-#include "core/json.h"
+#include "http/problem.h"
 
 enum { NUMBERS_MAX = 100, FIELD_SIZE = 40 };
 
@@ -228,4 +227,22 @@ int sip_body_detach(struct sip_body *out, const json_t *body,
 	out->directions[1].type = TRUNK_OUTBOUND;
 	out->n_directions = 2;
 	return 0;
+}
+
+/* ---- queries ---- */
+
+int sip_query_number(char out[PHONE_SIZE], struct request *request)
+{
+	const char *text = request_query(request, "phone_number");
+
+	if (text && text[0] == ' ') /* a '+' that was not encoded */
+		text = arena_printf(request_view(request)->arena, "+%s",
+				    text + 1);
+	if (text && !phone_parse(out, slice_of(text)))
+		return 0;
+	problem_invalid(request, "phone_number",
+			text ? "phone_number must be a phone number such as "
+			       "+14155550100"
+			     : "phone_number is required");
+	return -EINVAL;
 }

@@ -10,11 +10,11 @@
 #include "core/addr.h"
 #include "core/config.h"
 #include "core/json.h"
-#include "core/loop.h"
 #include "core/mem.h"
 #include "core/time.h"
 #include "core/timer.h"
 #include "http/api/sets.h"
+#include "http/api/sip_body.h"
 #include "http/problem.h"
 #include "sip/ua.h"
 
@@ -190,7 +190,6 @@ static void status_of_inbound(struct request *request, struct trunk_row *key)
 static void status(struct request *request)
 {
 	const struct request_view *view = request_view(request);
-	const char *text = request_query(request, "phone_number");
 	char number[PHONE_SIZE];
 	struct trunk_row key = { .org_id = view->org_id,
 				 .number = number,
@@ -198,15 +197,8 @@ static void status(struct request *request)
 	struct trunk_row row;
 	int err;
 
-	if (text && text[0] == ' ') /* a '+' that was not encoded */
-		text = arena_printf(view->arena, "+%s", text + 1);
-	if (!text || phone_parse(number, slice_of(text))) {
-		problem_invalid(request, "phone_number",
-				text ? "phone_number must be a phone number "
-				       "such as +14155550100"
-				     : "phone_number is required");
+	if (sip_query_number(number, request))
 		return;
-	}
 	err = trunks_get(view->service->store, view->arena, &key, &row);
 	if (!err)
 		ask(request, &row);

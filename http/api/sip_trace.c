@@ -5,13 +5,11 @@
  * queued, or whose messages are not kept any more, has none. */
 #include <errno.h>
 #include "agent/service.h"
-#include "core/id.h"
 #include "core/json.h"
 #include "core/time.h"
+#include "http/api/call_load.h"
 #include "http/api/sets.h"
-#include "http/problem.h"
 #include "sip/redact.h"
-#include "store/calls.h"
 #include "store/traces.h"
 
 static void put_slice(json_t *object, const char *key, struct slice text)
@@ -59,19 +57,13 @@ static void get(struct request *request)
 {
 	const struct request_view *view = request_view(request);
 	struct store *store = view->service->store;
-	const char *id = view->params[0];
 	struct call_row row;
 	struct trace trace;
-	int err = -ENOENT;
+	int err;
 
-	if (id_is_uuid(slice_of(id)))
-		err = calls_get(store, view->arena, view->org_id, id, &row);
-	if (err == -ENOENT) {
-		problem_no_call(request);
+	if (call_load(request, &row))
 		return;
-	}
-	if (!err)
-		err = traces_get(store, view->arena, row.id, &trace);
+	err = traces_get(store, view->arena, row.id, &trace);
 	if (err && err != -ENOENT)
 		request_fail_internal(request, err);
 	else

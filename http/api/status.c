@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* /healthz and /metrics (Prometheus text format 0.0.4). */
 #include <dirent.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,10 +24,14 @@ enum { TEXT_MAX_BYTES = 256 * 1024 };
 static void health(struct request *request)
 {
 	const struct service *service = request_view(request)->service;
-	bool is_ready = service->started_ms && service->dispatch;
+	bool is_open = service->started_ms && service->dispatch;
+	bool is_ready = is_open && !service->is_stopping;
 	json_t *body = json_object();
 
-	json_put_str(body, "status", is_ready ? "ok" : "starting");
+	json_put_str(body, "status",
+		     is_ready  ? "ok"
+		     : is_open ? "stopping"
+			       : "starting");
 	json_put_bool(body, "live", true);
 	json_put_bool(body, "ready", is_ready);
 	request_reply(request, is_ready ? 200 : 503, body);

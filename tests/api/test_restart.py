@@ -62,6 +62,11 @@ def test_a_running_call_ends_before_the_service_does(new_house, desk):
     house.wait_up(call_id)
     house.session.close()
     house.process.send_signal(signal.SIGTERM)
+    until("it says that it stops", lambda: house.ask(
+        "GET", "/healthz").json() == {"status": "stopping", "live": True,
+                                      "ready": False}, 1, 0.01)
+    assert not house.call(call_id)["completed"]  # its client reads on
+    house.session.close()
     assert house.process.wait(STOP_S) == 0
     until("BYE reached the callee", lambda: callee.said("end:"), 5)
     house.start()

@@ -2,6 +2,7 @@
 """baresip, a SIP phone of others, driven over its control connection."""
 import json
 import pathlib
+import re
 import socket
 import subprocess
 import threading
@@ -54,7 +55,7 @@ class Baresip:
             (self.folder / name).write_text("")
         self.log = self.folder / "log"
         self.process = subprocess.Popen(
-            ["baresip", "-f", str(self.folder)], stdin=subprocess.DEVNULL,
+            ["baresip", "-s", "-f", str(self.folder)], stdin=subprocess.DEVNULL,
             stdout=open(self.log, "w"), stderr=subprocess.STDOUT)
         self.events = []
         self.control = until("baresip takes commands",
@@ -93,6 +94,28 @@ class Baresip:
     def wait_for(self, kind, timeout_s=20):
         return until(f"baresip says {kind}", lambda: [
             e for e in self.events if e.get("type") == kind], timeout_s)
+
+    def count(self, kind):
+        return len([e for e in self.events if e.get("type") == kind])
+
+    def renew(self, command):
+        """A command that offers anew; returns when the answer is there."""
+        before = self.count("CALL_REMOTE_SDP")
+        self.command(command)
+        until(f"an answer to {command}", lambda:
+              self.count("CALL_REMOTE_SDP") > before, 10)
+
+    def answers(self):
+        """(audio port, key, direction) of each SDP answer that it got."""
+        found = []
+        for message in re.split(r"\x1b\[;m", read_text(self.log)):
+            _, mark, answer = message.partition("SIP/2.0 200 OK")
+            media = re.search(r"(?m)^m=audio (\d+) ", answer)
+            if mark and media:
+                key = re.search(r"inline:([^|\s]+)", answer)[1]
+                way = re.search(r"(?m)^a=((?:send|recv)\w+|inactive)", answer)
+                found.append((int(media[1]), key, way[1]))
+        return found
 
     def dump(self, side):
         """The one recording of what it heard ("dec") or said ("enc")."""

@@ -55,6 +55,8 @@ INBOUND = [
     Row("in: tel URI", "in_call", {"uri": "tel:{{number}}"}, HUNG_UP),
     Row("in: number in To alone", "in_call", {
         "uri": "sip:127.0.0.1:{{sip_port}}"}, HUNG_UP),
+    Row("in: number in To, our name before", "in_call", {
+        "uri": "sip:trunk@127.0.0.1:{{sip_port}}"}, HUNG_UP),
     Row("in: Max-Forwards 0", "in_call", {"hops": 0}, HUNG_UP),
     Row("in: P-Asserted-Identity", "in_call", {
         "more": "P-Asserted-Identity: \"Ann\" <sip:+14155550144@there>"},
@@ -75,6 +77,8 @@ INBOUND = [
         "check": says("BYE sip:strict.example SIP/2.0") + has(
             "Route", "sip:sipp@")}, STOPPED, act=stop_when_up),
     Row("in: no offer", "in_offerless", {"body": "none"}, HUNG_UP),
+    Row("in: a body that may be ignored", "in_offerless",
+        {"body": "optional"}, HUNG_UP),
     Row("in: no offer, no answer", "in_offerless_unanswered",
         call={"status": "failed"}, error="SDP", is_up=False),
     Row("in: BYE before ACK", "in_bye_before_ack",

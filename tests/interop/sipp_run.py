@@ -221,8 +221,9 @@ def stop_second(run):
 
 
 def stop_when_refused(run):
-    until("the second REFER is refused",
-          lambda: run.sipp.has_received("SIP/2.0 491"), 20, 0.02)
+    until("the second REFER is refused, the first one rings",
+          lambda: run.sipp.has_received("SIP/2.0 491") and
+          run.second.has_sent("SIP/2.0 180"), 20, 0.02)
     run.stop()
 
 

@@ -5,8 +5,9 @@ import pytest
 
 import capture as wire
 import sound
+import srtp
 from capture import Capture
-from house import FROM, channels, until
+from house import FROM, channels, read_text, until
 
 GREETING = ("Hello, this is the clinic. We have free appointments on Monday "
             "morning, on Tuesday afternoon, and on Friday. To book one of "
@@ -150,17 +151,83 @@ def test_a_number_that_is_not_ours(house, phone):
     assert house.get("/v1/calls?inbound=true")["calls"] == []
 
 
-def test_hold_and_resume(house, phone):
-    baresip = phone()
-    call_id = inbound(house, baresip, prompt=GREETING)
-    house.wait_up(call_id)
-    baresip.command("hold")
-    baresip.command("resume")
-    agent_has_spoken(house, call_id)
-    baresip.command("sndcode", "9")
-    until("a key after resuming", lambda: [
-        e for e in house.events(call_id)
-        if e["event_type"] == "button.press"], 10)
+def sent_by(tap, port):
+    """The RTP of one side so far."""
+    return [payload for protocol, source, _, payload in tap.packets()
+            if protocol == 17 and source == port]
+
+
+def hear(house, tap, baresip, call_id, folder, start):
+    """The agent's voice in what Parley sent from packet start on: what baresip
+    1.0 records ends with any offer inside the call, also one of another
+    baresip, so it is read from the wire under the key of the last answer."""
+    port, key, _ = baresip.answers()[-1]
+    until("3 s of audio", lambda: len(sent_by(tap, port)) > start + 150, 10)
     house.post(f"/v1/calls/{call_id}/stop")
     baresip.wait_for("CALL_CLOSED")
-    assert house.completed(call_id, 10)["call_ended_by"] == "ASSISTANT"
+    call = house.completed(call_id, 10)
+    assert call["call_ended_by"] == "ASSISTANT"
+    wav = house.ask("GET", f"/v1/recordings/{call_id}").content
+    _, caller, agent = channels(wav, folder)
+    alike(sound.match(srtp.decode(sent_by(tap, port)[start:], key), agent), 2)
+    return caller
+
+
+def press(house, baresip, call_id, key):
+    baresip.command("sndcode", key)
+    until("the key", lambda: [
+        e["payload"]["button"] for e in house.events(call_id)
+        if e["event_type"] == "button.press"] == [key], 10)
+
+
+def test_hold_and_resume(house, phone, source, tap, tmp_path):
+    baresip = phone()
+    call_id = inbound(house, baresip, prompt=GREETING + " " + GREETING)
+    house.wait_up(call_id)
+    port = baresip.answers()[0][0]
+    until("the agent sends", lambda: len(sent_by(tap, port)) > 25, 10)
+    baresip.renew("hold")
+    assert baresip.answers()[-1][2] == "recvonly"
+    held = len(sent_by(tap, port))
+    said = baresip.dump("enc").stat().st_size
+    until("a second passes", lambda: baresip.dump("enc").stat().st_size >
+          said + 2 * sound.RATE, 10)
+    still = len(sent_by(tap, port))
+    assert still <= held + 5, "Parley sends to one who holds"
+    baresip.renew("resume")
+    assert baresip.answers()[-1][2] == "sendrecv"
+    press(house, baresip, call_id, "9")
+    caller = hear(house, tap, baresip, call_id, tmp_path, still)
+    alike(sound.match(caller, sound.read(source)[:len(caller) * 2]), 2)
+
+
+def test_an_offer_that_changes_nothing(house, phone, source, tap, tmp_path):
+    """baresip has no session timers: this is how it would refresh one."""
+    baresip = phone()
+    call_id = inbound(house, baresip, prompt=GREETING + " " + GREETING)
+    house.wait_up(call_id)
+    baresip.renew("reinvite")
+    first, last = baresip.answers()[0], baresip.answers()[-1]
+    assert len(baresip.answers()) == 2 and first == last
+    start = len(sent_by(tap, first[0]))
+    press(house, baresip, call_id, "3")
+    caller = hear(house, tap, baresip, call_id, tmp_path, start)
+    alike(sound.match(caller, sound.read(source)[:len(caller) * 2]), 2)
+
+
+def test_a_transfer_to_elsewhere_is_refused(house, phone):
+    """A stranger's host is not called; baresip then gives up its call."""
+    baresip, other = phone(), phone()
+    call_id = inbound(house, baresip, prompt=GREETING)
+    house.wait_up(call_id)
+    baresip.command("transfer", f"sip:+14155550166@127.0.0.1:{other.port};"
+                                "transport=tls")
+    until("refused", lambda: "transfer failed: 403 Forbidden" in
+          read_text(baresip.log), 10)
+    call = house.completed(call_id, 10)
+    assert call["status"] == "completed" and call["call_ended_by"] == "USER"
+    assert call["transferred_to"] is None
+    assert not [event for event in house.events(call_id)
+                if event["event_type"].startswith("transfer_call")]
+    assert other.events == []
+    house.idle()

@@ -5,5 +5,8 @@
 
 int bench_sip_host(int argc, char **argv);
 int bench_sip_load(int argc, char **argv);
+int bench_sip_dialer(int argc, char **argv);
 int bench_sip_callers(int argc, char **argv);
 int bench_sip_callees(int argc, char **argv);
+int bench_sip_dialogs(int argc, char **argv);
+int bench_sip_text(int argc, char **argv);

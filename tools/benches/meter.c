@@ -19,6 +19,11 @@ uint64_t meter_now_ns(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+uint64_t meter_cpu_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 int meter_open(struct meter *meter, pid_t pid)
 {
 	*meter = (struct meter){ .pid = pid };

@@ -20,3 +20,4 @@ void meter_end(struct meter *meter, uint64_t units);
 /* Resident memory of the process in kB; 0: it is gone. */
 uint64_t meter_rss_kb(const struct meter *meter);
 uint64_t meter_now_ns(void);
+uint64_t meter_cpu_ns(void); /* of this process */

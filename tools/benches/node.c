@@ -3,13 +3,15 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "core/buffer.h"
 #include "core/loop.h"
 #include "core/tls.h"
 #include "core/work.h"
 #include "tools/benches/bench.h"
 
-int node_open(struct node *node, char **argv)
+/* On the loop that is open, or failed to. */
+static int open_rest(struct node *node, char **argv, int err)
 {
 	struct tls_options options = {
 		.certificate_file = bench_text(argv, "--certificate", NULL),
@@ -17,11 +19,8 @@ int node_open(struct node *node, char **argv)
 		.ca_file = bench_text(argv, "--ca", NULL),
 	};
 	struct buffer why;
-	int err;
 
 	buffer_init(&why, 1024);
-	*node = (struct node){ 0 };
-	err = loop_open(&node->loop);
 	if (!err)
 		err = work_open(&node->work, node->loop);
 	options.loop = node->loop;
@@ -33,6 +32,19 @@ int node_open(struct node *node, char **argv)
 			why.len ? buffer_str(&why) : strerror(-err));
 	buffer_reset(&why);
 	return err;
+}
+
+int node_open(struct node *node, char **argv)
+{
+	*node = (struct node){ 0 };
+	return open_rest(node, argv, loop_open(&node->loop));
+}
+
+int node_open_sim(struct node *node, char **argv)
+{
+	*node = (struct node){ 0 };
+	loop_open_sim(&node->loop, (int64_t)time(NULL) * 1000);
+	return open_rest(node, argv, 0);
 }
 
 static void on_signal(void *owner, int signum)

@@ -17,6 +17,8 @@ struct node {
 /* --certificate, --key and --ca among the arguments; without the first a
  * client alone. 0 or negative errno, and said on stderr. */
 int node_open(struct node *node, char **argv);
+/* The same on a simulated loop, whose clock starts now. */
+int node_open_sim(struct node *node, char **argv);
 void node_close(struct node *node);
 /* Ends the loop on SIGTERM and SIGINT. */
 void node_run(struct node *node);

@@ -86,6 +86,25 @@ static json_t *take_answer(struct follow *follow,
 	return NULL;
 }
 
+/* One line without what terminals obey (C0, DEL, C1): callers and trunks have
+ * their words in it. */
+static void print_text(const char *text)
+{
+	for (; text && *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c < ' ' || c == 0x7f) {
+			putchar(c == '\n' || c == '\t' ? ' ' : '?');
+		} else if (c == 0xc2 && (unsigned char)text[1] < 0xa0) {
+			putchar('?');
+			text += text[1] != '\0';
+		} else {
+			putchar(c);
+		}
+	}
+	putchar('\n');
+}
+
 static void print_turns(struct follow *follow)
 {
 	json_t *turns = json_object_get(follow->call, "transcripts");
@@ -95,7 +114,8 @@ static void print_turns(struct follow *follow)
 		const char *who = json_str(turn, "user");
 		const char *text = json_str(turn, "text");
 
-		printf("%10s  %s\n", who ? who : "", text ? text : "");
+		printf("%10s  ", who ? who : "");
+		print_text(text);
 	}
 	fflush(stdout);
 }
@@ -109,8 +129,10 @@ static void print_end(const struct follow *follow)
 	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
 		const char *text = json_str(follow->call, shown[i]);
 
-		if (text)
-			printf("%-14s %s\n", shown[i], text);
+		if (text) {
+			printf("%-14s ", shown[i]);
+			print_text(text);
+		}
 	}
 }
 

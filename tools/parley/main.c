@@ -44,27 +44,9 @@ static const char *find_config(const char *given)
 	return given;
 }
 
-/* PARLEY_CONFIG and PARLEY_KEY are the tool's own, not settings. */
-static char **settings_of(char **env)
-{
-	size_t n = 0, kept = 0;
-	char **out;
-
-	while (env[n])
-		n++;
-	out = calloc(n + 1, sizeof(*out));
-	for (size_t i = 0; out && i < n; i++) {
-		if (strncmp(env[i], "PARLEY_CONFIG=", 14) &&
-		    strncmp(env[i], "PARLEY_KEY=", 11))
-			out[kept++] = env[i];
-	}
-	return out;
-}
-
 int tool_open_config(struct config **out, const char *config_file)
 {
 	const char *file = find_config(config_file);
-	char **env;
 	struct buffer why;
 	int status = EXIT_SUCCESS;
 
@@ -73,10 +55,8 @@ int tool_open_config(struct config **out, const char *config_file)
 				 "--config FILE, or make one with "
 				 "`parley init`");
 	buffer_init(&why, 4096);
-	env = settings_of(environ);
-	if (config_open(out, file, env, &why))
+	if (config_open(out, file, environ, &why))
 		status = tool_fail("%s", buffer_str(&why));
-	free(env);
 	buffer_reset(&why);
 	return status;
 }

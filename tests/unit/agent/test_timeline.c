@@ -60,9 +60,7 @@ static void envelope(void **state)
 	operation.timeline = seen.timeline;
 	timeline_add(seen.timeline, "conversation.init", 0, NULL);
 	timeline_set_conversation(seen.timeline, "call-1");
-	assert_null(timeline_node(seen.timeline));
 	timeline_enter_node(seen.timeline, "n1");
-	assert_string_equal(timeline_node(seen.timeline), "n1");
 	operation_invoke(&operation, "webhook", 1000, rig_json("{'a':1}"));
 	loop_advance_ms(seen.loop, 5);
 	operation_error(&operation, "broken", rig_json("{'url':'u'}"));

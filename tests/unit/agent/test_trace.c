@@ -321,7 +321,10 @@ static void no_days_keep_nothing(void **state)
 	house->service.config = preset;
 	house->manners.hangs_up_ms = 2000;
 	id = house_queue(house, NULL);
-	house_finish(house, id, 60000);
+	house_finish(house, id, 30000);
+	house_run(house, 2000);
+	assert_int_equal(trace_of(house, id).n, 0);
+	assert_int_equal(trace_of(house, "before").n, 1); /* for a minute */
 	house_run(house, 61 * 1000);
 	assert_int_equal(trace_of(house, id).n, 0);
 	assert_int_equal(traces_first_ms(house->service.store), 0);

@@ -110,6 +110,8 @@ static void test_environment(void **state)
 			"PARLEY_HTTP_PORT=7000",
 			"PARLEY_SIP_CA_FILE=ca.pem",
 			"PARLEYX=1",
+			"PARLEY_CONFIG=/etc/parley.conf", /* the command's */
+			"PARLEY_KEY=org_x",
 			"PARLEY_HTTP_TLS=No",
 			NULL };
 

@@ -107,10 +107,8 @@ static int on_invite(void *owner, struct session *session,
 		side->on_invited(side, session);
 	if (invite->replaces)
 		buffer_printf(&side->log, "replaces %s;",
-			      session_owner(invite->replaces) == side &&
-					      invite->replaces == side->session
-				      ? "ours"
-				      : "another");
+			      invite->replaces == side->session ? "ours"
+								: "another");
 	if (side->invite_status)
 		return side->invite_status;
 	session_close(&side->session);

@@ -298,6 +298,30 @@ static void test_no_answer_in_time(void **state)
 	wire_expect_log(wire, "lost;");
 }
 
+/* RFC 4475, 3.2.1: the cookie alone is no branch, so that two such requests are
+ * told apart as in RFC 2543; a lone cookie never meets a whole one. */
+static void test_cookie_alone(void **state)
+{
+	struct wire *wire = *state;
+	struct sip_message *first = request_as("INVITE", "z9hG4bK");
+	struct server_transaction *transaction = server_transaction_open(
+		&wire->layer, wire_link(wire, 0), first, "ours");
+	struct sip_message *other =
+		wire_parse("INVITE sip:b@b.test SIP/2.0\r\n"
+			   "Via: SIP/2.0/TLS a.test:5061;branch=z9hG4bK\r\n"
+			   "From: <sip:a@a.test>;tag=f\r\n"
+			   "To: <sip:b@b.test>\r\nCall-ID: c2\r\n"
+			   "CSeq: 7 INVITE\r\nContent-Length: 0\r\n\r\n");
+
+	assert_int_equal(bring(wire, "INVITE", "z9hG4bK"), 1);
+	assert_null(server_transaction_find(&wire->layer, other));
+	respond(transaction, 486);
+	server_transaction_release(&transaction);
+	wire_expect(wire, "SIP/2.0 486");
+	sip_message_unref(&first);
+	sip_message_unref(&other);
+}
+
 #define with_wire(test)                                                        \
 	cmocka_unit_test_setup_teardown(test, wire_setup, wire_teardown)
 
@@ -315,6 +339,7 @@ int main(void)
 		with_wire(test_answer_too_large),
 		with_wire(test_provisional_too_large),
 		with_wire(test_no_answer_in_time),
+		with_wire(test_cookie_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

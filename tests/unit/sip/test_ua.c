@@ -37,6 +37,7 @@ static void test_requests_outside_a_dialog(void **state)
 		{ "INVITE", "Require: 100rel\r\n", "x", "420" },
 		{ "INVITE", "Content-Type: text/plain\r\n", "x", "415" },
 		{ "INVITE", "Content-Encoding: gzip\r\n", "x", "415" },
+		{ "INVITE", "Accept: text/nobodyKnowsThis\r\n", "x", "406" },
 	};
 	struct world *w = *state;
 

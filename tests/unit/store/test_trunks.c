@@ -77,15 +77,15 @@ static void replaces_and_keeps_its_id(void **state)
 static void number_belongs_to_one_organisation(void **state)
 {
 	struct fixture *f = *state;
-	const char *owner;
+	struct trunk_row key = { .number = "+1", .direction = TRUNK_INBOUND };
+	struct trunk_row out;
 
-	assert_null(trunks_owner(f->store, f->arena, "+1"));
 	assert_int_equal(put(f, trunk_of("a", "+1", TRUNK_OUTBOUND)), 0);
 	assert_int_equal(put(f, trunk_of("b", "+1", TRUNK_OUTBOUND)), -EEXIST);
 	assert_int_equal(put(f, trunk_of("b", "+1", TRUNK_INBOUND)), -EEXIST);
 	assert_int_equal(put(f, trunk_of("a", "+1", TRUNK_INBOUND)), 0);
-	owner = trunks_owner(f->store, f->arena, "+1");
-	assert_string_equal(owner, "a");
+	assert_int_equal(trunks_get(f->store, f->arena, &key, &out), 0);
+	assert_string_equal(out.org_id, "a");
 }
 
 static void is_free_once_both_directions_are_gone(void **state)
