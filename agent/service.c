@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include "agent/call/dispatch.h"
 #include "agent/call/health.h"
-#include "agent/call/inbound.h"
+#include "agent/call/networks.h"
 #include "agent/call/trace.h"
 #include "agent/call/webhook.h"
 #include "agent/engine/model.h"
@@ -256,8 +256,7 @@ static int open_agent(struct service *service, struct buffer *why)
 static int check_networks(const struct config *config, struct buffer *why)
 {
 	static const char key[] = "sip.allowed_networks";
-	struct slice bad =
-		inbound_bad_network(slice_of(config_text(config, key)));
+	struct slice bad = networks_bad(slice_of(config_text(config, key)));
 
 	if (!bad.len)
 		return 0;

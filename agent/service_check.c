@@ -89,6 +89,8 @@ void service_set_sip(struct tls_options *tls, struct ua_options *ua,
 	tls->client_key_file =
 		chain[0] ? config_text(config, "sip.client_key") : NULL;
 	tls->no_sip_wildcards = !config_bool(config, "sip.allow_wildcard");
+	ua->transport.no_private_trunks =
+		!config_bool(config, "sip.allow_private_trunks");
 	listen->max_links =
 		(unsigned)config_number(config, "sip.max_connections");
 	listen->max_per_address = (unsigned)config_number(

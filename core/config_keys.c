@@ -52,7 +52,8 @@ static const struct config_key keys[] = {
 	TEXT("sip.public_address", "",
 	     "address to announce in SIP; empty: that of the connection"),
 	TEXT("sip.allowed_networks", "",
-	     "networks that may call in, comma separated; empty: all"),
+	     "networks that may call in, comma separated; empty: all, but "
+	     "strangers are not transferred (REFER)"),
 	BOOL("sip.require_client_certificate", "off",
 	     "callers must show a certificate we trust"),
 	FILE_PATH("sip.client_certificate", "",
@@ -61,6 +62,9 @@ static const struct config_key keys[] = {
 	FILE_PATH("sip.client_key", "", "PEM key of sip.client_certificate"),
 	BOOL("sip.allow_wildcard", "on",
 	     "a trunk's certificate for *.example.com serves its names"),
+	BOOL("sip.allow_private_trunks", "on",
+	     "trunks may be in private networks and on this machine; off where "
+	     "organisations are strangers"),
 	NUMBER("sip.max_connections", "1024", 1, 100000,
 	       "SIP connections from others at once"),
 	NUMBER("sip.max_connections_per_address", "128", 0, 100000,

@@ -192,7 +192,7 @@ static unsigned count_address(const struct listener *listener,
 	unsigned n = 0;
 
 	LIST_FOREACH(seat, &listener->seats, in_seats)
-	n += is_same_source(&seat->link->peer, peer);
+		n += is_same_source(&seat->link->peer, peer);
 	return n;
 }
 
@@ -299,8 +299,7 @@ void listener_close(struct listener **listener)
 	*listener = NULL;
 	if (old->ops)
 		old->ops->close(old->transport);
-	LIST_FOREACH(seat, &old->seats, in_seats)
-	{
+	LIST_FOREACH(seat, &old->seats, in_seats) {
 		seat->listener = NULL;
 		seat->is_waiting = false;
 	}

@@ -22,8 +22,8 @@ static struct sim_listener *find_listener(const struct loop *loop,
 	struct sim_listener *one;
 
 	LIST_FOREACH(one, &loop->sim->listeners, entry)
-	if (!one->is_paused && sim_reaches(&one->local, to))
-		return one;
+		if (!one->is_paused && sim_reaches(&one->local, to))
+			return one;
 	return NULL;
 }
 
@@ -133,9 +133,9 @@ static bool is_taken(const struct loop *loop, const struct addr *local)
 	const struct sim_listener *one;
 
 	LIST_FOREACH(one, &loop->sim->listeners, entry)
-	if (!one->is_paused && (sim_reaches(&one->local, local) ||
-				sim_reaches(local, &one->local)))
-		return true;
+		if (!one->is_paused && (sim_reaches(&one->local, local) ||
+					sim_reaches(local, &one->local)))
+			return true;
 	return false;
 }
 
@@ -164,8 +164,7 @@ void sim_cut_tcp(struct loop *loop, const struct addr *end)
 {
 	struct sim_conn *conn;
 
-	LIST_FOREACH(conn, &loop->sim->conns, entry)
-	{
+	LIST_FOREACH(conn, &loop->sim->conns, entry) {
 		bool is_meant = false;
 		int side;
 
@@ -186,6 +185,6 @@ unsigned sim_tcp_links(const struct loop *loop)
 	unsigned n = 0;
 
 	LIST_FOREACH(conn, &loop->sim->conns, entry)
-	n += (conn->ends[0] != NULL) + (conn->ends[1] != NULL);
+		n += (conn->ends[0] != NULL) + (conn->ends[1] != NULL);
 	return n;
 }

@@ -22,8 +22,8 @@ static struct udp *find(const struct loop *loop, const struct addr *to)
 	struct udp *udp;
 
 	LIST_FOREACH(udp, &loop->sim->udps, entry)
-	if (sim_reaches(&udp->local, to))
-		return udp;
+		if (sim_reaches(&udp->local, to))
+			return udp;
 	return NULL;
 }
 
@@ -32,8 +32,9 @@ static bool is_taken(const struct loop *loop, const struct addr *local)
 	const struct udp *udp;
 
 	LIST_FOREACH(udp, &loop->sim->udps, entry)
-	if (sim_reaches(&udp->local, local) || sim_reaches(local, &udp->local))
-		return true;
+		if (sim_reaches(&udp->local, local) ||
+		    sim_reaches(local, &udp->local))
+			return true;
 	return false;
 }
 
@@ -132,6 +133,6 @@ unsigned sim_udp_sockets(const struct loop *loop)
 	unsigned n = 0;
 
 	LIST_FOREACH(udp, &loop->sim->udps, entry)
-	n++;
+		n++;
 	return n;
 }

@@ -104,11 +104,12 @@ static struct sip_link *find_pooled(const struct sip_transport *transport,
 	struct sip_link *link;
 
 	LIST_FOREACH(link, &transport->links, in_links)
-	if (is_for_new(link, target) && !was_tried(tried, &link->peer) &&
-	    !avoided_has(&transport->avoided, &link->peer, now) &&
-	    (!link->second_choice_until_us ||
-	     link->second_choice_until_us > now))
-		return link;
+		if (is_for_new(link, target) &&
+		    !was_tried(tried, &link->peer) &&
+		    !avoided_has(&transport->avoided, &link->peer, now) &&
+		    (!link->second_choice_until_us ||
+		     link->second_choice_until_us > now))
+			return link;
 	return NULL;
 }
 
@@ -120,13 +121,13 @@ static struct sip_link *find_at(const struct sip_transport *transport,
 	struct sip_link *link;
 
 	LIST_FOREACH(link, &transport->links, in_links)
-	if (!link->is_accepted && is_for_new(link, target) &&
-	    addr_is_same(&link->peer, addr))
-		return link;
+		if (!link->is_accepted && is_for_new(link, target) &&
+		    addr_is_same(&link->peer, addr))
+			return link;
 	return NULL;
 }
 
-/* Dials */
+/* ---- dials ---- */
 
 static void dial_close(struct sip_dial *dial)
 {
@@ -144,8 +145,7 @@ static void dial_finish(struct sip_dial *dial)
 {
 	struct sip_connect *connect;
 
-	LIST_FOREACH(connect, &dial->transport->connects, in_connects)
-	{
+	LIST_FOREACH(connect, &dial->transport->connects, in_connects) {
 		if (connect->dial != dial)
 			continue;
 		connect->dial = NULL;
@@ -246,14 +246,16 @@ static void try_next(struct sip_dial *dial)
 }
 
 /* Anybody may call, with a Contact of his making: nobody leads us from the
- * internet into a network that he is not in himself. Trunks may be anywhere
- * but where nobody has a trunk, as at a cloud's metadata service. */
-static bool is_refused(const struct sip_target *target, const struct addr *addr)
+ * internet into a network that he is not in himself. Trunks may be anywhere,
+ * as far as the options say, but where nobody has one: at a cloud's metadata
+ * service and the like. */
+static bool is_refused(const struct sip_dial *dial, const struct addr *addr)
 {
 	static const struct egress strict = { 0 };
-	struct addr by = addr_unmapped(&target->named_by);
-	struct egress policy = { .allow_private = true,
-				 .allow_loopback = true };
+	struct addr by = addr_unmapped(&dial->target.named_by);
+	bool is_lax = !dial->transport->options.no_private_trunks;
+	struct egress policy = { .allow_private = is_lax,
+				 .allow_loopback = is_lax };
 
 	if (by.sa.sa_family != AF_UNSPEC) {
 		if (addr_is_same_host(&by, addr))
@@ -282,7 +284,7 @@ static void take_addresses(struct sip_dial *dial,
 
 			if (avoided_has(avoided, addr, now) == last &&
 			    !was_tried(&dial->tried, addr) &&
-			    !is_refused(&dial->target, addr))
+			    !is_refused(dial, addr))
 				dial->addresses[dial->n++] = *addr;
 		}
 	}
@@ -314,11 +316,12 @@ static struct sip_dial *join_dial(struct sip_transport *transport,
 	struct sip_dial *dial;
 
 	LIST_FOREACH(dial, &transport->dials, in_dials)
-	if (dial->generation == tls_generation(transport->options.tls) &&
-	    !dial->tried.n && !tried->n &&
-	    addr_is_same(&dial->target.named_by, &target->named_by) &&
-	    is_same_target(&dial->target, target))
-		return dial;
+		if (dial->generation ==
+			    tls_generation(transport->options.tls) &&
+		    !dial->tried.n && !tried->n &&
+		    addr_is_same(&dial->target.named_by, &target->named_by) &&
+		    is_same_target(&dial->target, target))
+			return dial;
 	dial = mem_new(sizeof(*dial));
 	dial->transport = transport;
 	dial->target = *target;
@@ -332,7 +335,7 @@ static struct sip_dial *join_dial(struct sip_transport *transport,
 	return dial;
 }
 
-/* Connects */
+/* ---- connects ---- */
 
 static void connect_free(struct sip_connect *connect)
 {
@@ -398,8 +401,7 @@ static bool is_awaited_by_others(const struct sip_dial *dial,
 {
 	const struct sip_connect *other;
 
-	LIST_FOREACH(other, &dial->transport->connects, in_connects)
-	{
+	LIST_FOREACH(other, &dial->transport->connects, in_connects) {
 		if (other != connect && other->dial == dial)
 			return true;
 	}
@@ -442,8 +444,7 @@ void sip_connects_forget(struct sip_transport *transport,
 {
 	struct sip_connect *connect;
 
-	LIST_FOREACH(connect, &transport->connects, in_connects)
-	{
+	LIST_FOREACH(connect, &transport->connects, in_connects) {
 		if (connect->outcome.link != link)
 			continue;
 		connect->outcome.link = NULL;

@@ -2,7 +2,6 @@
 #include "sip/dialog.h"
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include "core/id.h"
 #include "core/mem.h"
 #include "sip/header.h"

@@ -132,8 +132,8 @@ static struct dns_socket *socket_of(struct dns *dns, ares_socket_t fd)
 	struct dns_socket *each;
 
 	LIST_FOREACH(each, &dns->sockets, in_sockets)
-	if (each->fd == fd)
-		return each;
+		if (each->fd == fd)
+			return each;
 	return NULL;
 }
 

@@ -6,7 +6,7 @@
 #include "core/timer.h"
 #include "sip/transport_priv.h"
 
-enum { PING_MS = 30 * 1000, PONG_MS = 10 * 1000 };
+enum { PING_MS = 30 * 1000, PONG_MS = 10 * 1000, UNREAD_MAX_BYTES = 16384 };
 
 #define MINUTES(n) (UINT64_C(n) * 60 * 1000000)
 
@@ -29,7 +29,7 @@ struct sip_link_life {
 
 static void on_timer(void *arg);
 
-void sip_life_open(struct sip_link *link)
+void sip_link_life_open(struct sip_link *link)
 {
 	struct loop *loop = link->transport->options.loop;
 
@@ -39,7 +39,7 @@ void sip_life_open(struct sip_link *link)
 	timer_start(link->life->timer, PING_MS, on_timer, link);
 }
 
-void sip_life_close(struct sip_link *link)
+void sip_link_life_close(struct sip_link *link)
 {
 	if (!link->life)
 		return;
@@ -48,19 +48,19 @@ void sip_life_close(struct sip_link *link)
 	link->life = NULL;
 }
 
-void sip_life_on_bytes(struct sip_link *link)
+void sip_link_life_on_bytes(struct sip_link *link)
 {
 	link->life->is_heard = true;
 }
 
-void sip_life_on_message(struct sip_link *link)
+void sip_link_life_on_message(struct sip_link *link)
 {
 	link->life->is_half = false;
 	link->life->last_us = loop_now_us(link->transport->options.loop);
 }
 
 /* Two are a ping, one is a pong. */
-void sip_life_on_crlf(struct sip_link *link, bool is_pair)
+void sip_link_life_on_crlf(struct sip_link *link, bool is_pair)
 {
 	struct sip_link_life *life = link->life;
 
@@ -69,7 +69,9 @@ void sip_life_on_crlf(struct sip_link *link, bool is_pair)
 		life->is_usual = true;
 	} else if (is_pair || life->is_half) {
 		life->is_half = false;
-		link_send(link->link, SLICE("\r\n"));
+		/* Who does not read has no use for more of them. */
+		if (link_queued_bytes(link->link) < UNREAD_MAX_BYTES)
+			link_send(link->link, SLICE("\r\n"));
 	} else {
 		life->is_half = true;
 	}
@@ -144,15 +146,14 @@ static void on_timer(void *arg)
 	life->is_checked = false;
 }
 
-void sip_life_make_room(struct sip_transport *transport)
+void sip_link_life_make_room(struct sip_transport *transport)
 {
 	struct sip_link *link, *oldest = NULL;
 
 	LIST_FOREACH(link, &transport->links, in_links)
-	link->is_used = false;
+		link->is_used = false;
 	ask_who_is_used(transport);
-	LIST_FOREACH(link, &transport->links, in_links)
-	{
+	LIST_FOREACH(link, &transport->links, in_links) {
 		if (!link->is_accepted || link->is_used ||
 		    !sip_link_is_up(link) || idle_us(link) < busy_us)
 			continue;

@@ -4,7 +4,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "sip/request.h"
-#include "sip/trunk_target.h"
+#include "sip/session_trunk.h"
 #include "sip/ua_priv.h"
 
 struct ua_probe {
@@ -50,7 +50,7 @@ static struct dialog *open_dialog(struct ua *ua,
 				  .domain = ua->domain,
 				  .user = "parley" };
 
-	if (trunk_target(&target, ua, trunk))
+	if (session_trunk_target(&target, ua, trunk))
 		return NULL;
 	snprintf(uri, sizeof(uri),
 		 strchr(trunk->host, ':') ? "sip:[%s]" : "sip:%s", trunk->host);

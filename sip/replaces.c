@@ -41,9 +41,11 @@ int replaces_parse(struct replaces *out, struct slice text)
 	ptrdiff_t end;
 	int more;
 
+	if (!sip_text_is_line(text)) /* line ends around it, too */
+		return -EINVAL;
 	text = lex_trim(text);
 	end = slice_find(text, ';');
-	if (end < 0 || !sip_text_is_line(text))
+	if (end < 0)
 		return -EINVAL;
 	replaces.call_id = lex_trim(slice_make(text.ptr, (size_t)end));
 	params = lex_skip(text, (size_t)end);

@@ -15,7 +15,9 @@ struct response {
 	struct slice body; /* SDP, or empty */
 };
 
-/* What we take: methods, bodies. In Allow and Accept of every answer. */
+/* What we take: methods, bodies, and extensions that a peer may require. 100rel
+ * is none of them: nothing that we answer before the 200 matters enough to be
+ * told twice. */
 #define SIP_ALLOW     "INVITE, ACK, BYE, CANCEL, OPTIONS, UPDATE, REFER, NOTIFY"
 #define SIP_ACCEPT    "application/sdp"
 #define SIP_SIPFRAG   "message/sipfrag;version=2.0" /* of our NOTIFYs */

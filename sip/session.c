@@ -8,7 +8,7 @@
 #include "sip/body.h"
 #include "sip/header.h"
 #include "sip/replaces.h"
-#include "sip/trunk_target.h"
+#include "sip/session_trunk.h"
 
 static const struct {
 	const char *name;
@@ -269,8 +269,8 @@ static struct dialog *open_dialog(struct ua *ua,
 	sip_escape_user(&user, slice_of(call->from_number));
 	out.target = buffer_str(&target);
 	out.user = buffer_str(&user);
-	if (!trunk_target(&trunk, ua, call->trunk) && !buffer_error(&target) &&
-	    !buffer_error(&user))
+	if (!session_trunk_target(&trunk, ua, call->trunk) &&
+	    !buffer_error(&target) && !buffer_error(&user))
 		dialog = dialog_open_out(&out);
 	buffer_reset(&target);
 	buffer_reset(&user);

@@ -52,7 +52,7 @@ static void release(struct sip_link *link)
 	link_close(&link->link);
 	timer_close(&flow->limit);
 	timer_close(&flow->turn);
-	sip_life_close(link);
+	sip_link_life_close(link);
 	buffer_reset(&flow->in);
 }
 
@@ -213,7 +213,7 @@ static void take_message(struct sip_link *link, size_t len,
 
 	buffer_consume(&flow->in, len);
 	timer_stop(flow->limit);
-	sip_life_on_message(link);
+	sip_link_life_on_message(link);
 	if (!status) {
 		stats->messages_in++;
 		learn_alias(link, *message);
@@ -238,7 +238,7 @@ static bool step(struct sip_link *link, struct sip_message **message)
 		return false;
 	if (slice_has_prefix(in, SLICE("\r\n"))) {
 		is_pair = slice_has_prefix(in, SLICE("\r\n\r\n"));
-		sip_life_on_crlf(link, is_pair);
+		sip_link_life_on_crlf(link, is_pair);
 		buffer_consume(&link->flow->in, is_pair ? 4 : 2);
 		return true;
 	}
@@ -311,7 +311,7 @@ static void on_data(void *owner, struct slice data)
 
 	if (flow->state != FLOW_UP)
 		return;
-	sip_life_on_bytes(link);
+	sip_link_life_on_bytes(link);
 	buffer_add(&flow->in, data);
 	if (buffer_error(&flow->in))
 		break_off(link, -EMSGSIZE, "too much at once");
@@ -376,7 +376,7 @@ struct sip_link *sip_link_open(struct sip_transport *transport,
 	buffer_init(&flow->in, IN_MAX_BYTES);
 	flow->limit = timer_new(loop);
 	flow->turn = timer_new(loop);
-	sip_life_open(made);
+	sip_link_life_open(made);
 	LIST_INSERT_HEAD(&transport->links, made, in_links);
 	link_attach(link, &events, made);
 	return made;
@@ -402,7 +402,7 @@ int sip_link_send(struct sip_link *link, struct slice text)
 		err = is_unread(link) ? -ENOBUFS : link_send(link->link, text);
 	if (!err) {
 		link->transport->stats.messages_out++;
-		sip_life_on_message(link);
+		sip_link_life_on_message(link);
 	}
 	/* Who reads nothing for that long is not there. */
 	if (err == -ENOBUFS)

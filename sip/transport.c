@@ -18,7 +18,7 @@ static void on_accept(void *owner, struct link *link)
 
 static void make_room(void *owner)
 {
-	sip_life_make_room(owner);
+	sip_link_life_make_room(owner);
 }
 
 int sip_transport_open(struct sip_transport **out,
@@ -95,7 +95,7 @@ void sip_transport_stats(const struct sip_transport *transport,
 
 	*out = transport->stats;
 	LIST_FOREACH(link, &transport->links, in_links)
-	out->links++;
+		out->links++;
 }
 
 int sip_transport_identity(struct sip_transport *transport, unsigned *number,

@@ -23,6 +23,7 @@ struct sip_transport_options {
 	struct listen_options listen;
 	const char *public_address; /* announced; "": the local address */
 	const char *user_agent;
+	bool no_private_trunks; /* nor on this machine (core/egress.h) */
 	/* Hosts and servers (sip/locate.h), copied; its loop is not read.
 	 * NULL: the system's DNS, and on a simulated loop localhost alone. */
 	const struct locate_options *locate;

@@ -13,18 +13,6 @@
 #include "sip/session_priv.h"
 #include "sip/ua_priv.h"
 
-/* What we do with a method: in Allow are those we take. */
-static const bool is_taken[SIP_UNKNOWN + 1] = {
-	[SIP_INVITE] = true, [SIP_ACK] = true,	   [SIP_BYE] = true,
-	[SIP_CANCEL] = true, [SIP_OPTIONS] = true, [SIP_UPDATE] = true,
-	[SIP_REFER] = true,  [SIP_NOTIFY] = true,
-};
-
-/* Extensions that a peer may require. 100rel is none of them: nothing that we
- * answer before the 200 matters enough to be told twice. */
-static const char *const extensions[] = { "timer", "replaces", "norefersub",
-					  "nosub" };
-
 int ua_send(struct ua *ua, struct sip_link *link, struct slice text)
 {
 	int err = sip_link_send(link, text);
@@ -67,12 +55,19 @@ void ua_respond(struct ua *ua, struct sip_link *link,
 	buffer_reset(&text);
 }
 
-static bool is_known(struct slice option)
+static bool is_listed(struct slice list, struct slice token)
 {
-	for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++)
-		if (slice_eq_nocase(option, slice_of(extensions[i])))
+	struct slice element;
+
+	while (lex_next_element(&list, &element))
+		if (slice_eq_nocase(element, token))
 			return true;
 	return false;
+}
+
+static bool is_taken(enum sip_method method)
+{
+	return is_listed(SLICE(SIP_ALLOW), slice_of(sip_method_name(method)));
 }
 
 /* Each option the peer requires and we do not have (8.2.2.3). Proxy-Require
@@ -87,7 +82,8 @@ static void write_unsupported(struct buffer *out,
 	     (header = sip_message_header(request, SIP_H_REQUIRE, i)); i++) {
 		rest = header->value;
 		while (lex_next_element(&rest, &option))
-			if (option.len && !is_known(option))
+			if (option.len &&
+			    !is_listed(SLICE(SIP_SUPPORTED), option))
 				sip_header_write(out, SLICE("Unsupported"),
 						 option);
 	}
@@ -122,7 +118,7 @@ bool ua_has_answered(struct ua *ua, struct sip_link *link,
 {
 	int status;
 
-	if (!is_taken[request->start.method]) {
+	if (!is_taken(request->start.method)) {
 		refuse_method(ua, link, request);
 		return true;
 	}
@@ -164,7 +160,7 @@ static void on_dialog_request(struct ua *ua, struct sip_link *link,
 		return;
 	if (dialog)
 		dialog->on_request(dialog->user, dialog, request); /* last */
-	else if (is_taken[request->start.method])
+	else if (is_taken(request->start.method))
 		ua_respond(ua, link, request, 481, SLICE(""));
 	else
 		refuse_method(ua, link, request);

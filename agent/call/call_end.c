@@ -40,8 +40,7 @@ static bool wants_group(const struct call *call, const char *group)
 
 	if (json_is_string(groups))
 		return !strcmp(json_string_value(groups), group);
-	json_array_foreach(groups, i, value)
-	{
+	json_array_foreach(groups, i, value) {
 		if (json_is_string(value) &&
 		    !strcmp(json_string_value(value), group))
 			return true;

@@ -14,8 +14,7 @@ static void count_turns(struct dispatch_stats *stats, const json_t *latency)
 	size_t i, bucket;
 	json_t *turn;
 
-	json_array_foreach(turns, i, turn)
-	{
+	json_array_foreach(turns, i, turn) {
 		int64_t ms = json_integer_value(json_object_get(turn, "total"));
 
 		bucket = 0;

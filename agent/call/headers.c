@@ -179,8 +179,7 @@ void headers_write(struct headers_list *out, struct arena *arena,
 						      sizeof(*out->items));
 		writer.variables = open_variables(source);
 	}
-	json_array_foreach((json_t *)entries, i, entry)
-	{
+	json_array_foreach((json_t *)entries, i, entry) {
 		if (is_type(entry, "custom"))
 			write_custom(&writer, entry);
 		else if (is_type(entry, "uui"))
@@ -282,8 +281,7 @@ json_t *headers_read(const char *mapping, const struct sip_message *invite,
 	const json_t *entry;
 	size_t i;
 
-	json_array_foreach(json_object_get(tree, "headers"), i, entry)
-	{
+	json_array_foreach(json_object_get(tree, "headers"), i, entry) {
 		if (is_type(entry, "custom"))
 			read_custom(out, entry, invite, call_id);
 		else if (is_type(entry, "uui"))

@@ -168,8 +168,7 @@ static void tell(struct health_target *target)
 {
 	struct ask *ask;
 
-	TAILQ_FOREACH(ask, &target->health->asks, in_asks)
-	{
+	TAILQ_FOREACH(ask, &target->health->asks, in_asks) {
 		if (ask->target != target)
 			continue;
 		ask->target = NULL;
@@ -314,7 +313,7 @@ int health_ask(struct health *health, const char *org_id,
 	unsigned n = 0;
 
 	TAILQ_FOREACH(ask, &health->asks, in_asks)
-	n += !strcmp(ask->org_id, org_id);
+		n += !strcmp(ask->org_id, org_id);
 	if (n >= ASKS_PER_ORG)
 		return -EBUSY;
 	if (!target) {

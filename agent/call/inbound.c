@@ -4,6 +4,7 @@
 #include <string.h>
 #include "agent/call/call.h"
 #include "agent/call/headers.h"
+#include "agent/call/networks.h"
 #include "agent/call/phone.h"
 #include "core/config.h"
 #include "core/id.h"
@@ -11,48 +12,11 @@
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
-#include "sip/header.h"
 #include "sip/ua.h"
 #include "sip/uri.h"
 #include "store/numbers.h"
 #include "store/orgs.h"
 #include "store/trunks.h"
-
-/* "a, b c": empty allows any address. */
-static bool is_in_networks(struct slice list, const struct addr *peer)
-{
-	bool is_empty = true;
-
-	while (list.len) {
-		struct slice network = slice_trim(slice_cut(&list, ','));
-
-		if (!network.len)
-			continue;
-		is_empty = false;
-		if (addr_in_network(peer, network) == 1)
-			return true;
-	}
-	return is_empty;
-}
-
-static bool is_in_options(const char *text, const struct addr *peer)
-{
-	json_t *options = json_parse(slice_of(text), NULL);
-	json_t *networks = json_object_get(options, "allowed_ips");
-	bool is_allowed = json_array_size(networks) == 0;
-	size_t i;
-	json_t *network;
-
-	json_array_foreach(networks, i, network)
-	{
-		if (json_is_string(network) &&
-		    addr_in_network(peer,
-				    slice_of(json_string_value(network))) == 1)
-			is_allowed = true;
-	}
-	json_decref(options);
-	return is_allowed;
-}
 
 static const char *e164(struct arena *arena, const char *text)
 {
@@ -115,8 +79,11 @@ static bool is_allowed(struct service *service, const struct trunk_row *trunk,
 		config_text(service->config, "sip.allowed_networks");
 	char peer[ADDR_TEXT_SIZE];
 
-	if (is_in_networks(slice_of(networks), &invite->peer) &&
-	    is_in_options(trunk->options, &invite->peer))
+	/* An empty list allows any address. */
+	if (networks_find(slice_of(networks), &invite->peer) !=
+		    NETWORKS_OUTSIDE &&
+	    networks_find_option(trunk->options, &invite->peer) !=
+		    NETWORKS_OUTSIDE)
 		return true;
 	log_warn("sip", NULL, "%s may not call %s: not an allowed network",
 		 addr_text(&invite->peer, peer), trunk->number);
@@ -187,18 +154,4 @@ int inbound_may_replace(struct service *service, struct arena *arena,
 	log_warn("call", call_id(call), "may not be taken over by %s",
 		 invite->from_number);
 	return 403;
-}
-
-struct slice inbound_bad_network(struct slice list)
-{
-	struct addr any;
-
-	addr_parse(&any, SLICE("0.0.0.0"), 0);
-	while (list.len) {
-		struct slice network = slice_trim(slice_cut(&list, ','));
-
-		if (network.len && addr_in_network(&any, network) < 0)
-			return network;
-	}
-	return (struct slice){ 0 };
 }

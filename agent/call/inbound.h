@@ -28,5 +28,3 @@ json_t *inbound_variables(const struct inbound_call *inbound,
 int inbound_may_replace(struct service *service, struct arena *arena,
 			const struct ua_invite *invite,
 			const struct call *call);
-/* "10.0.0.0/8, 192.0.2.1": the first that is no network, or an empty slice. */
-struct slice inbound_bad_network(struct slice list);

@@ -8,13 +8,15 @@
 
 enum { DIGITS_MIN = 7, DIGITS_MAX = 15 }; /* E.164, 6.2.1 */
 
-/* Area codes of +1 that are not the US: Canada's, and those of some twenty
- * islands with tariffs of their own. */
+/* Area codes of +1 that are not the US: Canada's, those of some twenty islands
+ * with tariffs of their own, and 900, which costs what the called side says. */
 static const char canada[] =
 	"204 226 236 249 250 257 263 289 306 343 354 365 367 368 382 387 403 "
 	"416 418 428 431 437 438 450 460 468 474 506 514 519 548 579 581 584 "
 	"587 604 613 639 647 672 683 705 709 742 753 778 780 782 807 819 825 "
 	"867 873 879 902 905 942";
+
+static const char premium[] = "900";
 
 static const char islands[] =
 	"242 246 264 268 284 340 345 441 473 649 658 664 670 671 684 721 758 "
@@ -69,7 +71,7 @@ const char *phone_country(const char *e164)
 		return "";
 	memcpy(area, e164 + 2, 3);
 	area[3] = 0;
-	if (strstr(islands, area))
+	if (strstr(islands, area) || strstr(premium, area))
 		return "";
 	return strstr(canada, area) ? "CA" : "US";
 }

@@ -281,14 +281,14 @@ static void redact(json_t *value)
 
 	if (listed && is_secret(listed) && json_object_get(value, "value"))
 		json_put_str(value, "value", hidden);
-	json_object_foreach(value, key, member)
-	{
+	json_object_foreach(value, key, member) {
 		if (is_secret(key) && json_is_string(member))
 			json_put_str(value, key, hidden);
 		else
 			redact(member);
 	}
-	json_array_foreach(value, i, member) redact(member);
+	json_array_foreach(value, i, member)
+		redact(member);
 }
 
 /* request_data is the request as it came, without its secrets. */

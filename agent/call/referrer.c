@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/call/referrer.h"
 
+#include "agent/call/networks.h"
 #include "core/config.h"
 #include "core/egress.h"
-#include "core/json.h"
 #include "core/log.h"
 #include "store/trunks.h"
 
@@ -30,35 +30,6 @@ static bool is_near(const struct config *config, const struct addr *peer)
 	       !addr_is_same_host(&own, &addr);
 }
 
-static bool is_in_text(struct slice networks, const struct addr *peer)
-{
-	while (networks.len) {
-		struct slice network = slice_trim(slice_cut(&networks, ','));
-
-		if (network.len && addr_in_network(peer, network) == 1)
-			return true;
-	}
-	return false;
-}
-
-static bool is_in_options(const char *text, const struct addr *peer)
-{
-	json_t *options = text ? json_parse(slice_of(text), NULL) : NULL;
-	const json_t *networks = json_object_get(options, "allowed_ips");
-	bool is_in = false;
-	size_t i;
-	json_t *network;
-
-	json_array_foreach((json_t *)networks, i, network)
-	{
-		const char *name = json_string_value(network);
-
-		is_in |= name && addr_in_network(peer, slice_of(name)) == 1;
-	}
-	json_decref(options);
-	return is_in;
-}
-
 bool referrer_is_known(struct service *service, struct arena *arena,
 		       const struct call_row *row, const struct addr *peer)
 {
@@ -71,11 +42,11 @@ bool referrer_is_known(struct service *service, struct arena *arena,
 
 	if (!row->inbound || is_near(config, peer) ||
 	    config_bool(config, "sip.require_client_certificate") ||
-	    is_in_text(slice_of(config_text(config, "sip.allowed_networks")),
-		       peer))
+	    networks_find(slice_of(config_text(config, "sip.allowed_networks")),
+			  peer) == NETWORKS_INSIDE)
 		return true;
 	if (!trunks_get(service->store, arena, &key, &trunk) &&
-	    is_in_options(trunk.options, peer))
+	    networks_find_option(trunk.options, peer) == NETWORKS_INSIDE)
 		return true;
 	log_warn("call", row->id,
 		 "transfer refused: %s is in none of sip.allowed_networks or "

@@ -106,8 +106,7 @@ static json_t *read_texts(const struct setting_check *check,
 		return json_pack("[O]", value);
 	if (!json_is_array(value))
 		return refuse_kind(check, "an array of strings");
-	json_array_foreach(value, i, item)
-	{
+	json_array_foreach(value, i, item) {
 		if (!json_is_string(item))
 			return refuse_kind(check, "an array of strings");
 	}
@@ -150,8 +149,7 @@ static json_t *read_phones(const struct setting_check *check,
 	if (!json_is_object(value))
 		return refuse_kind(check, "an object");
 	out = json_object();
-	json_object_foreach((json_t *)value, key, item)
-	{
+	json_object_foreach((json_t *)value, key, item) {
 		if (!parse_phone(number, item)) {
 			json_decref(out);
 			return refuse(check, key,

@@ -357,17 +357,17 @@ int transfer_by_refer(struct call *call, const struct session_refer *refer)
 	if (is_busy(call))
 		return 491;
 	arena = arena_open();
-	if (!referrer_is_known(call->service, arena, &call->row,
-			       &refer->peer)) {
-		arena_close(&arena);
-		return 403;
-	}
-	status = take_refer(call, arena, refer);
-	if (status == 403)
+	if (!referrer_is_known(call->service, arena, &call->row, &refer->peer))
+		status = 403;
+	else
+		status = take_refer(call, arena, refer);
+	if (status == 403) {
+		call->life.transfers++; /* each leaves a line in the log */
 		log_warn("call", call->row.id,
-			 "transfer refused: %.120s is not where its trunk may "
-			 "call",
+			 "transfer to %.120s refused: not known, or not where "
+			 "its trunk may call",
 			 refer->uri);
+	}
 	arena_close(&arena);
 	return status;
 }
@@ -428,8 +428,8 @@ int transfer_away(struct call *call, const char *text)
 	if (call->state != CALL_UP || call->life.transfers >= TRANSFERS_MAX ||
 	    is_busy(call))
 		goto out;
-	call->transfer = transfer_new(call, SENDING, target ? target : text,
-				      "refer");
+	call->transfer =
+		transfer_new(call, SENDING, target ? target : text, "refer");
 	err = -EACCES;
 	if (target) {
 		write_uri(&uri, call, arena, target);

@@ -450,8 +450,7 @@ json_t *extract_all(const struct extract_question *question)
 
 	x->question = question;
 	x->found = found;
-	json_array_foreach(question->wanted, i, entry)
-	{
+	json_array_foreach(question->wanted, i, entry) {
 		if (x->n < WANTED_MAX)
 			add_wanted(x, entry);
 	}

@@ -90,8 +90,7 @@ static bool all_set(const struct words *condition, const json_t *extract,
 	bool is_good = true;
 	size_t i;
 
-	json_array_foreach(extract, i, entry)
-	{
+	json_array_foreach(extract, i, entry) {
 		const char *name =
 			json_string_value(json_object_get(entry, "name"));
 
@@ -110,8 +109,7 @@ static size_t count_named(const struct words *condition, const json_t *known,
 	const json_t *value;
 	size_t n = 0;
 
-	json_object_foreach((json_t *)known, key, value)
-	{
+	json_object_foreach((json_t *)known, key, value) {
 		if (summary_is_builtin(key) || !names_variable(condition, key))
 			continue;
 		n++;

@@ -30,8 +30,7 @@ static const char *last_said(const json_t *history)
 	const char *line = NULL;
 	size_t i;
 
-	json_array_foreach(history, i, entry)
-	{
+	json_array_foreach(history, i, entry) {
 		const json_t *role = json_object_get(entry, "role");
 		const json_t *content = json_object_get(entry, "content");
 
@@ -58,8 +57,7 @@ static void read_example(const json_t *example, const char **said,
 		*said = json_string_value(json_array_get(example, 0));
 		*answer = json_string_value(json_array_get(example, 1));
 	}
-	json_object_foreach((json_t *)example, key, value)
-	{
+	json_object_foreach((json_t *)example, key, value) {
 		if (key_has(key, "response assistant agent answer output reply "
 				 "dialogue"))
 			*answer = json_string_value(value);
@@ -93,8 +91,7 @@ static const char *closest(const json_t *examples, const char *user_text)
 	size_t i;
 
 	words_init(&user, user_text);
-	json_array_foreach(examples, i, example)
-	{
+	json_array_foreach(examples, i, example) {
 		const char *said, *answer;
 		struct words words;
 		double score;

@@ -203,8 +203,7 @@ static bool names_extracted(const struct words *label, const json_t *extracted)
 
 	if (words_are_negated(label))
 		return false;
-	json_object_foreach((json_t *)extracted, key, value)
-	{
+	json_object_foreach((json_t *)extracted, key, value) {
 		char text[256];
 		struct words name;
 		bool is_there = false;
@@ -283,8 +282,7 @@ static void open_candidate(struct candidate *c, const struct model_route *route)
 	c->polarity = words_polarity(&c->label);
 	c->key = label_key(route->label ? route->label : "");
 	c->examples = mem_new_array(n + 1, sizeof(*c->examples));
-	json_array_foreach(route->examples, i, example)
-	{
+	json_array_foreach(route->examples, i, example) {
 		const char *text = json_string_value(example);
 
 		words_init(&c->examples[c->n_examples++], text);

@@ -33,8 +33,7 @@ static size_t count_turns(const json_t *history, const char *role,
 	const json_t *entry;
 	size_t i, n = 0;
 
-	json_array_foreach(history, i, entry)
-	{
+	json_array_foreach(history, i, entry) {
 		const char *text = content_of(entry, role);
 
 		if (!text)
@@ -92,8 +91,7 @@ static void add_variables(struct buffer *out, const json_t *variables)
 	const json_t *value;
 	size_t n = 0;
 
-	json_object_foreach((json_t *)variables, key, value)
-	{
+	json_object_foreach((json_t *)variables, key, value) {
 		char name[128];
 
 		if (summary_is_builtin(key) ||

@@ -69,9 +69,9 @@ static bool contains(const json_t *value, const char *compared)
 		return json_object_get(value, compared) != NULL;
 	if (!json_is_array(value))
 		return compare(value, compared) == 0;
-	json_array_foreach((json_t *)value, i,
-			   element) if (compare(element, compared) ==
-					0) return true;
+	json_array_foreach((json_t *)value, i, element)
+		if (compare(element, compared) == 0)
+			return true;
 	return false;
 }
 

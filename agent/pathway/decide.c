@@ -260,9 +260,10 @@ static void take_extracted(struct pathway *pathway, const json_t *extracted)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach((json_t *)extracted, name,
-			    value) if (!json_is_null(value))
-		variables_set(pathway->variables, name, json_incref(value));
+	json_object_foreach((json_t *)extracted, name, value)
+		if (!json_is_null(value))
+			variables_set(pathway->variables, name,
+				      json_incref(value));
 }
 
 static void write_results(struct pathway *pathway,

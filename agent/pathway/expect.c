@@ -50,9 +50,9 @@ static bool has_type(const json_t *extract, const char *type)
 	const json_t *variable;
 	size_t i;
 
-	json_array_foreach(
-		extract, i,
-		variable) if (is_of_type(variable, type)) return true;
+	json_array_foreach(extract, i, variable)
+		if (is_of_type(variable, type))
+			return true;
 	return false;
 }
 
@@ -90,8 +90,7 @@ unsigned expect_digits(const struct graph_node *node)
 	const json_t *variable;
 	size_t i;
 
-	json_array_foreach(extract, i, variable)
-	{
+	json_array_foreach(extract, i, variable) {
 		if (!is_of_type(variable, "integer") &&
 		    !is_of_type(variable, "number") &&
 		    !digits_named(json_str(variable, "description")))
@@ -152,8 +151,7 @@ static void add_edges(struct expect *expect, const struct graph_node *node)
 
 		add_phrase(expect, edge->label);
 		add_phrase(expect, edge->description);
-		json_array_foreach(examples, k, text)
-		{
+		json_array_foreach(examples, k, text) {
 			json_array_append(expect->examples, text);
 			add_phrase(expect, json_string_value(text));
 		}

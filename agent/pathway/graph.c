@@ -75,8 +75,7 @@ static int add_nodes(struct graph *graph, struct graph_problem *problem)
 	graph->nodes = mem_new_array(n, sizeof(*graph->nodes));
 	graph->places = mem_new_array(n, sizeof(*graph->places));
 	graph->globals = mem_new_array(n, sizeof(*graph->globals));
-	json_array_foreach(graph->given_nodes, i, given)
-	{
+	json_array_foreach(graph->given_nodes, i, given) {
 		if (!json_is_object(given)) {
 			char where[32];
 
@@ -134,8 +133,7 @@ static void index_edges(struct graph *graph)
 
 	graph->edges = mem_new_array(json_array_size(graph->given_edges),
 				     sizeof(*graph->edges));
-	json_array_foreach(graph->given_edges, i, given)
-	{
+	json_array_foreach(graph->given_edges, i, given) {
 		size_t from = node_index(graph, json_str(given, "source"));
 
 		graph->nodes[from].n_edges++;
@@ -145,8 +143,7 @@ static void index_edges(struct graph *graph)
 		first += graph->nodes[i].n_edges;
 		graph->nodes[i].n_edges = 0;
 	}
-	json_array_foreach(graph->given_edges, i, given)
-	{
+	json_array_foreach(graph->given_edges, i, given) {
 		struct graph_node *from = &graph->nodes[node_index(
 			graph, json_str(given, "source"))];
 		size_t at =
@@ -172,8 +169,7 @@ static int add_edges(struct graph *graph, struct graph_problem *problem)
 	size_t i;
 	int err;
 
-	json_array_foreach(graph->given_edges, i, given)
-	{
+	json_array_foreach(graph->given_edges, i, given) {
 		err = check_end(graph, given, i, "source", problem);
 		if (!err)
 			err = check_end(graph, given, i, "target", problem);

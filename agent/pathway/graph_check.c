@@ -160,8 +160,7 @@ static int check_routes(const struct check *check)
 		return graph_refuse(
 			check->problem, field(where, check, "responsePathways"),
 			"%s: responsePathways must be an array", check->label);
-	json_array_foreach((json_t *)routes, i, route)
-	{
+	json_array_foreach((json_t *)routes, i, route) {
 		int err = check_route(check, route, i);
 
 		if (err)
@@ -194,8 +193,7 @@ static int check_extract(const struct check *check)
 		return graph_refuse(
 			check->problem, field(where, check, "extractVars"),
 			"%s: extractVars must be an array", check->label);
-	json_array_foreach((json_t *)list, i, entry)
-	{
+	json_array_foreach((json_t *)list, i, entry) {
 		if (json_str(entry, "name") ||
 		    json_is_string(json_array_get(entry, 0)))
 			continue;

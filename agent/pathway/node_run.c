@@ -120,8 +120,7 @@ static const json_t *response_target(const struct pathway *pathway)
 	const json_t *route, *chosen = NULL;
 	size_t i;
 
-	json_array_foreach(routes, i, route)
-	{
+	json_array_foreach(routes, i, route) {
 		const char *name = json_string_value(json_array_get(route, 0));
 		const json_t *given = json_array_get(route, 2);
 		enum condition_op op;

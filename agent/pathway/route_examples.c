@@ -52,8 +52,7 @@ static void add_texts(json_t *out, json_t *given)
 
 	if (json_is_string(given))
 		json_array_append(out, given);
-	json_array_foreach(given, i, item)
-	{
+	json_array_foreach(given, i, item) {
 		const char *role = json_str(item, "role");
 		json_t *content = json_object_get(item, "content");
 
@@ -77,12 +76,13 @@ static void add_example(json_t *out, json_t *example,
 
 	json_object_foreach(example, key, item)
 		json_array_append(members, item);
-	json_array_foreach(example, i, item) json_array_append(members, item);
-	json_array_foreach(members, i, item) if (json_is_string(item) &&
-						 names(json_string_value(item),
-						       edge)) is_named = true;
+	json_array_foreach(example, i, item)
+		json_array_append(members, item);
 	json_array_foreach(members, i, item)
-	{
+		if (json_is_string(item) &&
+		    names(json_string_value(item), edge))
+			is_named = true;
+	json_array_foreach(members, i, item) {
 		if (!is_named)
 			break;
 		if (!json_is_string(item) ||
@@ -99,7 +99,8 @@ json_t *route_examples(const json_t *data, const struct graph_edge *edge)
 	json_t *example;
 	size_t i;
 
-	json_array_foreach(list, i, example) add_example(out, example, edge);
+	json_array_foreach(list, i, example)
+		add_example(out, example, edge);
 	if (json_array_size(out))
 		return out;
 	json_decref(out);

@@ -103,8 +103,9 @@ static void redact(json_t *headers)
 	json_t *value;
 
 	/* Setting a key that is there is allowed while iterating. */
-	json_object_foreach(headers, name, value) if (is_secret(name))
-		json_put_str(headers, name, "[redacted]");
+	json_object_foreach(headers, name, value)
+		if (is_secret(name))
+			json_put_str(headers, name, "[redacted]");
 }
 
 /* What may be shown: a changed copy, because payload may share its members
@@ -121,8 +122,7 @@ static json_t *cleaned(json_t *payload)
 		redact(headers);
 		json_put(out, "headers", headers);
 	}
-	json_object_foreach(out, key, value)
-	{
+	json_object_foreach(out, key, value) {
 		json_t *short_form = bounded(value);
 
 		if (short_form)

@@ -62,12 +62,12 @@ static const char *key_of(const json_t *object, struct slice name)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(
-		(json_t *)object, key,
-		value) if (slice_eq(slice_of(key), name)) return key;
-	json_object_foreach(
-		(json_t *)object, key,
-		value) if (slice_eq_nocase(slice_of(key), name)) return key;
+	json_object_foreach((json_t *)object, key, value)
+		if (slice_eq(slice_of(key), name))
+			return key;
+	json_object_foreach((json_t *)object, key, value)
+		if (slice_eq_nocase(slice_of(key), name))
+			return key;
 	return NULL;
 }
 
@@ -282,8 +282,7 @@ json_t *variables_changes(struct variables *variables)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(variables->own, key, value)
-	{
+	json_object_foreach(variables->own, key, value) {
 		json_t *old = json_object_get(variables->before, key);
 
 		if (!old)
@@ -291,9 +290,9 @@ json_t *variables_changes(struct variables *variables)
 		else if (!json_equal(old, value))
 			json_object_set(modified, key, value);
 	}
-	json_object_foreach(variables->before, key,
-			    value) if (!json_object_get(variables->own, key))
-		json_array_append_new(removed, json_string(key));
+	json_object_foreach(variables->before, key, value)
+		if (!json_object_get(variables->own, key))
+			json_array_append_new(removed, json_string(key));
 	put_if_any(changes, "modified", modified);
 	put_if_any(changes, "added", added);
 	put_if_any(changes, "removed", removed);

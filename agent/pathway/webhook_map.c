@@ -80,8 +80,9 @@ json_t *webhook_map(const json_t *list, struct slice body, const char *failure,
 
 	if (!failure && !root)
 		failure = "The answer is not JSON.";
-	json_array_foreach(list, i, entry) json_array_append_new(
-		mappings, map_one(entry, root, failure, variables));
+	json_array_foreach(list, i, entry)
+		json_array_append_new(mappings,
+				      map_one(entry, root, failure, variables));
 	json_decref(root);
 	return mappings;
 }

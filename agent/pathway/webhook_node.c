@@ -129,12 +129,12 @@ static void send_request(struct webhook_node *run)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(run->request.headers, name,
-			    value) if (request.n_headers < HEADERS_MAX)
-		headers[request.n_headers++] = (struct fetch_header){
-			.name = name,
-			.value = json_string_value(value),
-		};
+	json_object_foreach(run->request.headers, name, value)
+		if (request.n_headers < HEADERS_MAX)
+			headers[request.n_headers++] = (struct fetch_header){
+				.name = name,
+				.value = json_string_value(value),
+			};
 	failed.error = fetch_start(&run->call, run->with.fetch, &request,
 				   on_answer, run);
 	if (!failed.error)

@@ -65,8 +65,7 @@ static void add_headers(json_t *headers, const json_t *given,
 
 	json_object_foreach((json_t *)given, name, value)
 		add_header(headers, name, value, variables);
-	json_array_foreach(given, i, value)
-	{
+	json_array_foreach(given, i, value) {
 		name = json_str(value, "key");
 		if (!name)
 			name = json_str(value, "name");
@@ -80,9 +79,9 @@ static bool has_header(const json_t *headers, const char *wanted)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach((json_t *)headers, name,
-			    value) if (strcasecmp(name, wanted) ==
-				       0) return true;
+	json_object_foreach((json_t *)headers, name, value)
+		if (strcasecmp(name, wanted) == 0)
+			return true;
 	return false;
 }
 
@@ -215,8 +214,7 @@ static json_t *mappings_json(const json_t *list)
 	const json_t *entry;
 	size_t i;
 
-	json_array_foreach(list, i, entry)
-	{
+	json_array_foreach(list, i, entry) {
 		json_t *mapping = json_object();
 
 		json_put_str(mapping, "name", json_str(entry, "name"));

@@ -170,8 +170,7 @@ static void merge(json_t *settings, const json_t *updates)
 		json_object_del(settings, "task");
 		json_object_del(settings, "first_sentence");
 	}
-	json_object_foreach((json_t *)updates, key, value)
-	{
+	json_object_foreach((json_t *)updates, key, value) {
 		if (json_is_null(value))
 			json_object_del(settings, key);
 		else

@@ -58,8 +58,7 @@ static bool has_node(const char *text, const char *id)
 	size_t i;
 	json_t *node;
 
-	json_array_foreach(nodes, i, node)
-	{
+	json_array_foreach(nodes, i, node) {
 		const char *other = json_str(node, "id");
 
 		is_found = is_found || (other && !strcmp(other, id));

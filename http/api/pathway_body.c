@@ -106,8 +106,7 @@ int pathway_body_read(struct request *request, struct pathway_row *row)
 		return err;
 	nodes = take(view->body, "nodes", row->nodes);
 	edges = take(view->body, "edges", row->edges);
-	json_array_foreach(edges, i, edge)
-	{
+	json_array_foreach(edges, i, edge) {
 		spread(edge, "label");
 		spread(edge, "description");
 	}

@@ -60,8 +60,7 @@ static int take_list(struct sip_body *out, struct arena *arena,
 		return refuse(fault, "phone_numbers",
 			      "phone_numbers must be an array of 1 to 100 "
 			      "numbers");
-	json_array_foreach(list, i, value)
-	{
+	json_array_foreach(list, i, value) {
 		char field[FIELD_SIZE + 8];
 
 		snprintf(field, sizeof(field), "phone_numbers[%zu]", i);
@@ -141,8 +140,7 @@ static int take_directions(struct sip_body *out, const json_t *list,
 		return refuse(fault, "directions",
 			      "directions must be an array of at least one "
 			      "direction");
-	json_array_foreach(list, i, value)
-	{
+	json_array_foreach(list, i, value) {
 		char at[FIELD_SIZE];
 
 		snprintf(at, sizeof(at), "directions[%zu]", i);

@@ -199,8 +199,7 @@ static int check_networks(const struct sip_place *place, const json_t *value)
 		return sip_fault_at(place, "allowed_ips",
 				    "allowed_ips must be an array of networks");
 	addr_parse(&any, SLICE("0.0.0.0"), 0);
-	json_array_foreach(value, i, item)
-	{
+	json_array_foreach(value, i, item) {
 		char member[40];
 
 		snprintf(member, sizeof(member), "allowed_ips[%zu]", i);

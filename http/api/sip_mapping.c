@@ -108,8 +108,7 @@ int sip_check_mapping(const struct sip_place *above, const json_t *value,
 		return sip_fault_at(above, "headers.headers",
 				    "headers.headers must be an array of at "
 				    "most 64 mappings");
-	json_array_foreach(entries, i, entry)
-	{
+	json_array_foreach(entries, i, entry) {
 		snprintf(place.at, sizeof(place.at),
 			 "%.40s.headers.headers[%zu]", above->at, i);
 		err = check_entry(&place, entry, type);

@@ -217,8 +217,7 @@ static void add_address(json_t *out, const struct addr *addr)
 	json_t *value;
 
 	addr_ip(addr, text);
-	json_array_foreach(out, i, value)
-	{
+	json_array_foreach(out, i, value) {
 		if (!strcmp(json_string_value(value), text))
 			return;
 	}

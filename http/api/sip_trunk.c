@@ -61,8 +61,7 @@ static void merge_options(json_t *stored, const json_t *given)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)given, key, value)
-	{
+	json_object_foreach((json_t *)given, key, value) {
 		if (!strcmp(key, "sip_password"))
 			continue;
 		if (json_is_null(value))

@@ -113,7 +113,7 @@ def test_who_never_reads(house):
     ask = "\r\n".join([
         f"OPTIONS sip:127.0.0.1:{house.sip_port} SIP/2.0",
         "Via: SIP/2.0/TLS 127.0.0.1:9;branch=z9hG4bKdeaf",
-        f"From: <sip:a@127.0.0.1>;tag=a", "To: <sip:b@127.0.0.1>",
+        "From: <sip:a@127.0.0.1>;tag=a", "To: <sip:b@127.0.0.1>",
         "Call-ID: deaf", "CSeq: 1 OPTIONS",
         *["Record-Route: <sip:proxy.example;lr>"] * 60,
         "Content-Length: 0", "", ""]).encode() * 40
@@ -155,6 +155,8 @@ def test_inside_a_call(house):
         ("REFER", [f"Refer-To: <sip:{TO}@localhost?Route=%3Csip:x%3E>",
                    "Refer-To: <sip:x@localhost>"], "400"),
         ("REFER", ["Refer-To: <sip:%0d%0aX:y@localhost>"], "403"),
+        ("REFER", [f"Refer-To: <sip:{TO}@localhost?Replaces="
+                   "%0d%0aa%3Bto-tag%3Db%3Bfrom-tag%3Dc>"], "400"),
         ("REFER", ["Refer-To: <sip:a\x1bb@localhost>"], "400"),
         ("CANCEL", [], "481"),
     ]
@@ -163,6 +165,13 @@ def test_inside_a_call(house):
         cseq += 1
         caller.request(method, uri, "in", cseq, to, headers)
         assert caller.final().first.split(" ")[1] == status, (method, headers)
+    while status != "603":  # tries are counted, the refused ones too
+        cseq += 1
+        caller.request("REFER", uri, "in", cseq, to,
+                       ["Refer-To: <sip:x@evil.example>"])
+        status = caller.final().first.split(" ")[1]
+        assert status in ("403", "603") and cseq < 60
+    assert read_text(house.log).count("transfer to") < 40
     for wrong in (to[:-1] + "~", "<sip:x@127.0.0.1>;tag=no"):
         caller.request("BYE", uri, "in", cseq + 1, wrong)
         assert caller.final().first.split(" ")[1] == "481"

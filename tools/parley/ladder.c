@@ -327,8 +327,7 @@ static void put_legs(const struct drawing *d)
 	const json_t *message;
 	size_t i;
 
-	json_array_foreach(d->messages, i, message)
-	{
+	json_array_foreach(d->messages, i, message) {
 		int64_t leg = number_of(message, "leg");
 
 		if (leg <= seen)

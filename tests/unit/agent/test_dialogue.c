@@ -403,8 +403,8 @@ static void measures_what_the_caller_waited(void **state)
 			 1);
 	turn = json_array_get(json_object_get(latency, "per_turn"), 0);
 	total = json_integer_value(json_object_get(turn, "total"));
-	json_object_foreach(turn, key, value) parts +=
-		strcmp(key, "total") ? json_integer_value(value) : 0;
+	json_object_foreach(turn, key, value)
+		parts += strcmp(key, "total") ? json_integer_value(value) : 0;
 	/* 500 of silence, 70 and 110 of the engines, jitter and frames. */
 	assert_in_range(total, 680, 780);
 	assert_in_range(

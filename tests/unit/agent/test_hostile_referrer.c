@@ -3,6 +3,7 @@
  * expense: strangers may not ask for that (design, "REFER in"). */
 #include <string.h>
 #include "agent/call/referrer.h"
+#include "agent/call/plan.h"
 #include "core/config.h"
 #include "tests/unit/agent/fixture_house.h"
 
@@ -124,6 +125,50 @@ static void test_whom_the_node_names(void **state)
 				  STRANGER));
 }
 
+/* The same caller, asked for by a node that all the internet reaches. */
+static void test_a_refusal_dials_nothing(void **state)
+{
+	char *env[] = { "PARLEY_SIP_LISTEN=0.0.0.0", NULL };
+	struct house *house = *state;
+	const struct config *config = house->service.config;
+	struct config *open;
+	struct far_leg *leg;
+	struct buffer why;
+
+	house_put_number(house, "{'task':'This is a long story of many words "
+				"that goes on and on and on.'}");
+	leg = house_dial_in(house, HOUSE_NUMBER);
+	house_run(house, 500);
+	assert_true(leg->is_up);
+	buffer_init(&why, 512);
+	assert_int_equal(config_open(&open, NULL, env, &why), 0);
+	house->service.config = open;
+	assert_int_equal(session_refer(leg->session,
+				       "sip:+14155550177@trunk.test", NULL),
+			 0);
+	house_run(house, 500);
+	house->service.config = config;
+	assert_int_equal(leg->n_told, 1);
+	assert_int_equal(leg->told[0], 403);
+	assert_int_equal(house->n_legs, 1);
+	assert_int_equal(session_refer(leg->session,
+				       "sip:+14155550177@trunk.test", NULL),
+			 0);
+	house_run(house, 500);
+	assert_int_equal(house->n_legs, 2); /* what the check is for */
+	config_close(&open);
+	buffer_reset(&why);
+}
+
+/* What a transfer may dial is what the plan allows. */
+static void test_premium_numbers_are_no_country(void **state)
+{
+	assert_true(plan_allows("US", "+12125550100"));
+	assert_false(plan_allows("US", "+19005550100"));
+	assert_false(plan_allows("US,CA", "+19005550100"));
+	assert_true(plan_allows("", "+19005550100")); /* without a limit */
+}
+
 #define CASE(fn)                                                               \
 	cmocka_unit_test_setup_teardown(fn, house_setup, house_teardown)
 
@@ -135,6 +180,8 @@ int main(void)
 		CASE(test_neighbours_are),
 		CASE(test_whom_the_number_names),
 		CASE(test_whom_the_node_names),
+		CASE(test_premium_numbers_are_no_country),
+		CASE(test_a_refusal_dials_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

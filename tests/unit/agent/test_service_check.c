@@ -110,6 +110,11 @@ static void test_limits(void **state)
 	config = open_config("PARLEY_SIP_ALLOW_WILDCARD=off");
 	service_set_sip(&tls, &ua, config);
 	assert_true(tls.no_sip_wildcards);
+	assert_false(ua.transport.no_private_trunks);
+	config_close(&config);
+	config = open_config("PARLEY_SIP_ALLOW_PRIVATE_TRUNKS=off");
+	service_set_sip(&tls, &ua, config);
+	assert_true(ua.transport.no_private_trunks);
 	config_close(&config);
 }
 

@@ -54,8 +54,7 @@ static void assert_has(const json_t *out, const char *wanted)
 
 	if (!json_is_object(members))
 		fail_msg("not an object: %s", wanted);
-	json_object_foreach(members, key, value)
-	{
+	json_object_foreach(members, key, value) {
 		json_t *found = json_object_get(out, key);
 		char *left = json_text(found);
 		char *right = json_text(value);

@@ -88,6 +88,29 @@ static void test_who_asks_and_does_not_read_is_cut_off(void **state)
 	assert_string_equal(w->b.end_why, "the peer does not read");
 }
 
+/* A megabyte of pings, and no pong is read. */
+static void test_pongs_are_not_piled_up(void **state)
+{
+	enum { PINGS = MEGABYTE / 4 };
+	struct world *w = *state;
+	struct buffer pings;
+
+	fixture_peer_open(&w->peer, &w->a, "b.example", PORT_B);
+	fixture_peer_send(&w->peer, SLICE(REQUEST));
+	loop_advance_ms(w->base.loop, 100);
+	link_pause(w->peer.link);
+	buffer_init(&pings, MEGABYTE);
+	for (unsigned i = 0; i < PINGS; i++)
+		buffer_add(&pings, SLICE("\r\n\r\n"));
+	fixture_peer_send(&w->peer, buffer_slice(&pings));
+	loop_advance_ms(w->base.loop, 1000);
+	link_resume(w->peer.link);
+	loop_advance_ms(w->base.loop, 1000);
+	assert_in_range(w->peer.got.len, 2, PINGS / 2);
+	assert_int_equal(w->b.ended, 0);
+	buffer_reset(&pings);
+}
+
 /* INVITEs of a whole house at once. */
 static void test_whom_we_called_may_be_slower(void **state)
 {
@@ -111,6 +134,8 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(
 			test_whom_we_called_may_be_slower, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pongs_are_not_piled_up,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,24 @@ static void test_where_a_peer_may_lead_us(void **state)
 				 rows[i].by ? rows[i].by : "us");
 }
 
+/* Where organisations are strangers to each other and to the operator. */
+static void test_no_private_trunks(void **state)
+{
+	struct sip_transport_options options = { .locate = &locate,
+						 .no_private_trunks = true };
+	struct world *w = *state;
+	struct tls *tls;
+
+	fixture_node_close(&w->node);
+	fixture_tls(&w->base, &tls, "strict", "a.example");
+	fixture_node_open_with(&w->node, &w->base, tls, PORT, &options);
+	assert_true(is_tried(w, NULL, "public.example"));
+	assert_false(is_tried(w, NULL, "private.example"));
+	assert_false(is_tried(w, NULL, "local.example"));
+	assert_false(is_tried(w, NULL, "loop.example"));
+	assert_false(is_tried(w, NULL, "meta.example"));
+}
+
 /* A dialog of ours leads to its trunk, one of a peer's to what that says. */
 static void test_who_named_the_next_hop(void **state)
 {
@@ -142,6 +160,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_where_a_peer_may_lead_us,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_private_trunks, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_who_named_the_next_hop,
 						setup, teardown),
 	};

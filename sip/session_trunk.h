@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sip/trunk_target.h - a trunk as the transport wants it. */
+/* sip/session_trunk.h - the trunk of a session as the transport wants it. */
 #pragma once
 #include "sip/transport.h"
 
@@ -7,5 +7,5 @@ struct session_trunk;
 struct ua;
 
 /* -EINVAL: no host, or its client certificate is none (the log says why). */
-int trunk_target(struct sip_target *out, struct ua *ua,
-		 const struct session_trunk *trunk);
+int session_trunk_target(struct sip_target *out, struct ua *ua,
+			 const struct session_trunk *trunk);

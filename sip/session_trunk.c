@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "sip/trunk_target.h"
+#include "sip/session_trunk.h"
 #include <errno.h>
 #include <stdio.h>
 #include "core/log.h"
 #include "sip/session.h"
 #include "sip/ua_priv.h"
 
-int trunk_target(struct sip_target *out, struct ua *ua,
-		 const struct session_trunk *trunk)
+int session_trunk_target(struct sip_target *out, struct ua *ua,
+			 const struct session_trunk *trunk)
 {
 	struct buffer why;
 	int err = 0;
