@@ -215,6 +215,29 @@ def test_an_offer_that_changes_nothing(house, phone, source, tap, tmp_path):
     alike(sound.match(caller, sound.read(source)[:len(caller) * 2]), 2)
 
 
+def test_the_session_is_refreshed(house, phone):
+    """We dial with the least interval there is (RFC 4028, 4); baresip has no
+    session timers, so the refresh is ours, after half of it."""
+    house.stop()
+    house.settings["PARLEY_SIP_SESSION_EXPIRES_S"] = "90"
+    house.start()
+    baresip = phone()
+    house.attach(baresip.port)
+    call_id = house.dispatch(task="Hello.", block_interruptions=True)
+    baresip.wait_for("CALL_ESTABLISHED")
+
+    def answered():
+        messages = house.get(f"/v1/calls/{call_id}/sip")["data"]["messages"]
+        asked = {m["cseq"] for m in messages if m["direction"] == "out" and
+                 m["status"] is None and m["method"] == "INVITE"}
+        return asked & {m["cseq"] for m in messages if m["status"] == 200}
+    until("the refresh is answered", lambda: len(answered()) == 2, 70, 0.5)
+    press(house, baresip, call_id, "5")
+    baresip.command("hangup")
+    call = house.completed(call_id, 20)
+    assert call["status"] == "completed" and call["call_ended_by"] == "USER"
+
+
 def test_a_transfer_to_elsewhere_is_refused(house, phone):
     """A stranger's host is not called; baresip then gives up its call."""
     baresip, other = phone(), phone()
